@@ -1,0 +1,34 @@
+"""The errors that attnlab raises for a caller's mistake.
+
+Every one is an :class:`AttnlabError`, so one ``except`` catches them all, and also the
+built-in error that fits (``ValueError``, ``TypeError`` …), so code that knows nothing of
+attnlab can still catch it.
+"""
+
+
+class AttnlabError(Exception):
+    """Base of every error that attnlab raises on purpose."""
+
+
+class InvalidValueError(AttnlabError, ValueError):
+    """An argument has the right type but a value that cannot be used."""
+
+
+class InvalidTypeError(AttnlabError, TypeError):
+    """An argument has a type that cannot be used, for example complex numbers."""
+
+
+class ShapeError(InvalidValueError):
+    """An array has the wrong number of axes, or two shapes do not fit together."""
+
+
+class UnknownWordError(InvalidValueError):
+    """A word is not in the toy world's vocabulary."""
+
+
+class MissingDependencyError(AttnlabError, ImportError):
+    """An optional package, such as PyTorch, is needed and not installed."""
+
+
+class OutputError(AttnlabError, OSError):
+    """A file or folder could not be written."""
