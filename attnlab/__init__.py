@@ -29,6 +29,7 @@ from attnlab.errors import (
 from attnlab.reproduce import run
 from attnlab.results_log import Block, Line, Measurement, ResultsLog
 from attnlab.scaling import ScalingMeasurement, measure_scaling
+from attnlab.source import source
 from attnlab.toy_world import TOY_WORLD, ToyWorld
 
 __version__ = "0.1.0"
@@ -56,4 +57,5 @@ __all__ = [
     "raw_attention",
     "run",
     "softmax",
+    "source",
 ]

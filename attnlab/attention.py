@@ -11,6 +11,7 @@ them are batch axes and broadcast as in NumPy. Floating types are kept, integers
 become float64, and no argument is ever changed.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,13 +60,7 @@ def dot_product(a: ArrayLike, b: ArrayLike) -> Floats:  # (..., d), (..., d) -> 
     InvalidValueError, InvalidTypeError
         If a or b holds NaN or infinity, or numbers that are not real.
     """
-    a, b = _numbers("a", a, axes=1), _numbers("b", b, axes=1)
-    if a.shape[-1] != b.shape[-1]:
-        raise ShapeError(
-            f"a and b must have as many entries as each other, but a has shape {a.shape} "
-            f"and b has shape {b.shape}: {a.shape[-1]} against {b.shape[-1]} entries"
-        )
-    _check_batch_axes(a=a.shape[:-1], b=b.shape[:-1])
+    a, b = _vector_pair(a, b)
     return np.asarray((a * b).sum(axis=-1))
 
 
@@ -197,7 +192,7 @@ def attention(
     n, d_k = X.shape[-2], W_k.shape[-1]
 
     Q, K, V = X @ W_q, X @ W_k, X @ W_v
-    scores = Q @ K.mT / np.sqrt(d_k).astype(Q.dtype)
+    scores = Q @ K.mT / math.sqrt(d_k)
     if causal:
         scores = np.where(causal_mask(n), scores, -np.inf)
     weights = softmax(scores)
@@ -230,6 +225,18 @@ def _numbers(name: str, value: ArrayLike, axes: int, finite: bool = True) -> Flo
             f"{name} must hold finite numbers, but {name}{list(where)} is {array[where]}"
         )
     return array
+
+
+def _vector_pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
+    """Read two arrays of vectors and check that their shapes fit."""
+    a, b = _numbers("a", a, axes=1), _numbers("b", b, axes=1)
+    if a.shape[-1] != b.shape[-1]:
+        raise ShapeError(
+            f"a and b must have as many entries as each other, but a has shape {a.shape} "
+            f"and b has shape {b.shape}: {a.shape[-1]} against {b.shape[-1]} entries"
+        )
+    _check_batch_axes(a=a.shape[:-1], b=b.shape[:-1])
+    return a, b
 
 
 def _head_inputs(

@@ -225,7 +225,13 @@ def bank_water_money_plane(world: ToyWorld, outputs: Mapping[str, Floats]) -> "F
             "",
             xy=(end[0], end[1]),
             xytext=(start[0], start[1]),
-            arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2, "shrinkA": 7},
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": colour,
+                "linewidth": 2,
+                "shrinkA": 7,
+                "shrinkB": 0,
+            },
         )
         axes.annotate(
             f"in “{sentence}”\n({end[0]:.3f}, {end[1]:.3f})",
