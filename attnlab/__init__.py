@@ -9,6 +9,8 @@
 - Every error raised on purpose is an :class:`AttnlabError`.
 """
 
+from typing import TYPE_CHECKING
+
 from attnlab.attention import (
     AttentionResult,
     attention,
@@ -26,11 +28,13 @@ from attnlab.errors import (
     ShapeError,
     UnknownWordError,
 )
-from attnlab.reproduce import run
 from attnlab.results_log import Block, Line, Measurement, ResultsLog
 from attnlab.scaling import ScalingMeasurement, measure_scaling
 from attnlab.source import source
 from attnlab.toy_world import TOY_WORLD, ToyWorld
+
+if TYPE_CHECKING:
+    from attnlab.reproduce import run
 
 __version__ = "0.1.0"
 
@@ -59,3 +63,18 @@ __all__ = [
     "softmax",
     "source",
 ]
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one that is here
+
+    def __getattr__(name: str) -> object:
+        """Load the sections when :func:`run` is asked for: most programs never do."""
+        if name != "run":
+            raise AttributeError(f"module 'attnlab' has no attribute {name!r}")
+        from attnlab.reproduce import run
+
+        globals()["run"] = run
+        return run
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), "run"})

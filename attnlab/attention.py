@@ -40,6 +40,7 @@ class AttentionResult(NamedTuple):
     scores: Floats
 
 
+@np.errstate(all="ignore")  # overflow is refused in words
 def dot_product(a: ArrayLike, b: ArrayLike) -> Floats:  # (..., d), (..., d) -> (...)
     """Multiply entry by entry and add up: a · b = Σ aᵢ bᵢ.
 
@@ -58,12 +59,16 @@ def dot_product(a: ArrayLike, b: ArrayLike) -> Floats:  # (..., d), (..., d) -> 
     ShapeError
         If a or b has no axis, or their shapes do not fit.
     InvalidValueError, InvalidTypeError
-        If a or b holds NaN or infinity, or numbers that are not real.
+        If a or b holds NaN or infinity, or numbers that are not real; if the result is too
+        large for their floating type.
     """
     a, b = _vector_pair(a, b)
-    return np.asarray((a * b).sum(axis=-1))
+    products = np.asarray((a * b).sum(axis=-1))
+    _refuse_overflow(products=products)
+    return products
 
 
+@np.errstate(over="ignore", under="ignore")  # a weight too small to hold is 0
 def softmax(scores: ArrayLike) -> Floats:  # (..., n) -> (..., n), rows sum to 1
     """Turn each row of scores into positive weights that sum to 1.
 
@@ -87,13 +92,14 @@ def softmax(scores: ArrayLike) -> Floats:  # (..., n) -> (..., n), rows sum to 1
     InvalidValueError, InvalidTypeError
         If a row holds NaN or +∞, or nothing but −∞; if the scores are not real numbers.
     """
-    scores = _numbers("scores", scores, axes=1, finite=False)
+    scores = real_array("scores", scores, axes=1, finite=False)
     largest = scores.max(axis=-1, keepdims=True)
     if not np.isfinite(largest).all():
         _raise_bad_scores(scores, largest)
-    with np.errstate(over="ignore", under="ignore"):  # a weight too small to hold is 0
-        exponentials = np.exp(scores - largest)
-        return np.asarray(exponentials / exponentials.sum(axis=-1, keepdims=True))
+    exponentials = np.exp(scores - largest)
+    wide = np.result_type(scores, np.float32)  # float16 cannot count beyond 65504
+    total = exponentials.sum(axis=-1, keepdims=True, dtype=wide)
+    return np.asarray(exponentials / total, dtype=scores.dtype)
 
 
 def causal_mask(n: int) -> NDArray[np.bool_]:  # -> (n, n)
@@ -115,13 +121,11 @@ def causal_mask(n: int) -> NDArray[np.bool_]:  # -> (n, n)
     InvalidTypeError, InvalidValueError
         If n is not a whole number of at least 1.
     """
-    if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)):
-        raise InvalidTypeError(f"n must be a whole number of words, but it is {n!r}")
-    if n < 1:
-        raise InvalidValueError(f"n must be at least 1 word, but it is {n}")
+    check_count("n", n)
     return np.tri(int(n), dtype=np.bool_)
 
 
+@np.errstate(all="ignore")  # overflow is refused in words
 def raw_attention(X: ArrayLike) -> AttentionResult:  # (..., n, d) -> output (..., n, d)
     """Attention with nothing learned: softmax(X Xᵀ) X.
 
@@ -142,15 +146,18 @@ def raw_attention(X: ArrayLike) -> AttentionResult:  # (..., n, d) -> output (..
     ShapeError
         If X has fewer than two axes, no word or no entry.
     InvalidValueError, InvalidTypeError
-        If X holds NaN or infinity, or numbers that are not real.
+        If X holds NaN or infinity, or numbers that are not real; if a score is too large for
+        their floating type.
     """
-    X = _numbers("X", X, axes=2)
+    X = real_array("X", X, axes=2)
 
     scores = X @ X.mT
+    _refuse_overflow(scores=scores)
     weights = softmax(scores)
     return AttentionResult(weights @ X, weights, scores)
 
 
+@np.errstate(all="ignore")  # overflow is refused in words
 def attention(
     X: ArrayLike,  # (..., n, d_model)
     W_q: ArrayLike,  # (..., d_model, d_k)
@@ -193,20 +200,25 @@ def attention(
 
     Q, K, V = X @ W_q, X @ W_k, X @ W_v
     scores = Q @ K.mT / math.sqrt(d_k)
+    _refuse_overflow(Q=Q, K=K, V=V, scores=scores)
     if causal:
         scores = np.where(causal_mask(n), scores, -np.inf)
     weights = softmax(scores)
-    return AttentionResult(weights @ V, weights, scores)
+    output = weights @ V
+    _refuse_overflow(output=output)
+    return AttentionResult(output, weights, scores)
 
 
-def _numbers(name: str, value: ArrayLike, axes: int, finite: bool = True) -> Floats:
+def real_array(name: str, value: ArrayLike, axes: int, finite: bool = True) -> Floats:
     """Read an argument as a floating array with at least `axes` axes, none of them empty."""
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise ShapeError(
             f"{name} must be a rectangular array, but NumPy cannot read it as one: {error}"
         ) from error
+    except (TypeError, RuntimeError) as error:  # another library's array may refuse
+        raise InvalidTypeError(f"{name} cannot be read as a NumPy array: {error}") from error
     if array.dtype.kind in "biu":
         array = array.astype(np.float64)
     if array.dtype.kind != "f":
@@ -220,16 +232,23 @@ def _numbers(name: str, value: ArrayLike, axes: int, finite: bool = True) -> Flo
             f"{name} must have shape {wanted} with no empty axis, but it has shape {array.shape}"
         )
     if finite and not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InvalidValueError(
-            f"{name} must hold finite numbers, but {name}{list(where)} is {array[where]}"
+            f"{name} must hold finite numbers, but {_first(name, array, ~np.isfinite(array))}"
         )
     return array
 
 
+def check_count(name: str, value: object) -> None:
+    """Raise unless a number is whole and at least 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise InvalidTypeError(f"{name} must be a whole number, but it is {value!r}")
+    if value < 1:
+        raise InvalidValueError(f"{name} must be at least 1, but it is {value}")
+
+
 def _vector_pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
     """Read two arrays of vectors and check that their shapes fit."""
-    a, b = _numbers("a", a, axes=1), _numbers("b", b, axes=1)
+    a, b = real_array("a", a, axes=1), real_array("b", b, axes=1)
     if a.shape[-1] != b.shape[-1]:
         raise ShapeError(
             f"a and b must have as many entries as each other, but a has shape {a.shape} "
@@ -244,7 +263,7 @@ def _head_inputs(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Read the four arrays of a head and check that their shapes fit."""
     arrays = {
-        name: _numbers(name, value, axes=2)
+        name: real_array(name, value, axes=2)
         for name, value in {"X": X, "W_q": W_q, "W_k": W_k, "W_v": W_v}.items()
     }
     words = arrays["X"]
@@ -276,11 +295,28 @@ def _check_batch_axes(**shapes: tuple[int, ...]) -> None:
 
 
 def _raise_bad_scores(scores: Floats, largest: Floats) -> None:
-    """Say which row of scores softmax cannot turn into weights, and why."""
-    row = tuple(int(i) for i in np.argwhere(~np.isfinite(largest))[0])[:-1]
-    where = f"scores{list(row)}" if row else "scores"
-    if np.isneginf(largest[row]).all():
-        reason = "is −∞ in every entry, so there is nothing to give weight to"
+    """Say which entry or row of scores softmax cannot turn into weights, and why."""
+    unusable = np.isnan(scores) | np.isposinf(scores)
+    if unusable.any():
+        reason = _first("scores", scores, unusable)
     else:
-        reason = f"is {scores[row]}"
-    raise InvalidValueError(f"each row of scores must hold numbers or −∞, but {where} {reason}")
+        row = tuple(int(i) for i in np.argwhere(np.isneginf(largest))[0])[:-1]
+        where = f"scores{list(row)}" if row else "scores"
+        reason = f"{where} is −∞ in every entry, so there is nothing to give weight to"
+    raise InvalidValueError(f"each row of scores must hold numbers or −∞, but {reason}")
+
+
+def _refuse_overflow(**results: Floats) -> None:
+    """Raise if finite inputs gave a result that their floating type cannot hold."""
+    for name, result in results.items():
+        if not np.isfinite(result).all():
+            raise InvalidValueError(
+                f"the numbers are too large for {result.dtype}: "
+                f"{_first(name, result, ~np.isfinite(result))}, by overflow"
+            )
+
+
+def _first(name: str, array: Floats, chosen: NDArray[np.bool_]) -> str:
+    """Return the first chosen entry in words: ``X[0, 2] is nan``."""
+    where = tuple(int(i) for i in np.argwhere(chosen)[0])
+    return f"{name}{list(where) if where else ''} is {array[where]}"

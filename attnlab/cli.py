@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from attnlab import reproduce
+from attnlab import __version__, reproduce
 from attnlab.errors import AttnlabError, OutputError
 
 SAME, DIFFERENT, COULD_NOT_RUN = 0, 1, 2
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"attnlab: {error}", file=sys.stderr)
         return COULD_NOT_RUN
     except KeyboardInterrupt:
-        print("attnlab: interrupted; earlier files are as they were", file=sys.stderr)
+        print("attnlab: interrupted; no file is left half-written", file=sys.stderr)
         return COULD_NOT_RUN
 
 
@@ -44,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m attnlab", description="Self-attention by hand, every number checked."
     )
+    parser.add_argument("--version", action="version", version=f"attnlab {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     command = commands.add_parser(
         "reproduce",
@@ -131,9 +132,10 @@ def _check_can_update(sections: Sequence[str] | None) -> None:
 
 
 def _say(text: str) -> None:
-    """Print a line at once."""
+    """Print a line at once; signs that the terminal's encoding lacks are spelled out."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
-        print(text, flush=True)
+        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:

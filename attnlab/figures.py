@@ -333,6 +333,27 @@ def causal_mask(words: Sequence[str], weights: Floats) -> "Figure":
     )
 
 
+@_styled
+def attention_heatmap(title: str, head: str, words: Sequence[str], weights: Floats) -> "Figure":
+    """Draw the weights of any head on any sentence as an annotated heatmap.
+
+    Parameters
+    ----------
+    title, head : str
+        What stands over the figure, and over the matrix.
+    words : sequence of str
+        The sentence.
+    weights : ndarray, shape (n, n)
+        The weights.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One heatmap.
+    """
+    return _heatmaps(title, {head: (words, weights)})
+
+
 def _heatmaps(title: str, panels: Mapping[str, tuple[Sequence[str], Floats]]) -> "Figure":
     """Weight matrices side by side: queries down, keys across the top, a number a cell."""
     figure, all_axes = _panels(len(panels), width=4.3, height=4.4)

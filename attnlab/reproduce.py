@@ -9,9 +9,8 @@ import os
 import platform
 import re
 import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib import metadata, resources
@@ -104,7 +103,7 @@ def _chosen(sections: Iterable[str] | None) -> set[str]:
     known = [section.name for section in SECTIONS]
     if sections is None:
         return set(known)
-    chosen = {name.strip().upper() for name in sections}
+    chosen = {str(name).strip().upper() for name in sections}
     unknown = sorted(chosen - set(known))
     if unknown or not chosen:
         raise InvalidValueError(
@@ -194,7 +193,10 @@ def compare(log: ResultsLog, canonical: str | None = None) -> Comparison:
     Comparison
         What differs and whether it may.
     """
-    expected = _by_section((canonical_text() if canonical is None else canonical).split("\n")[:-1])
+    canonical_lines = (canonical_text() if canonical is None else canonical).split("\n")
+    if canonical_lines[-1] == "":
+        canonical_lines.pop()  # what stands after the last line's end
+    expected = _by_section(canonical_lines)
     compared = 0
     allowed: list[str] = []
     differences: list[str] = []
@@ -290,7 +292,7 @@ def write(
     InvalidValueError
         As for :func:`run`.
     """
-    _chosen(sections)  # a wrong name must not touch the folder
+    chosen = _chosen(sections)  # a wrong name must not touch the folder
     targets = {
         name: output / "diagrams" / f"{name}.png"
         for section in SECTIONS
@@ -298,22 +300,18 @@ def write(
     }
     log_target = output / "captures" / "results.log"
     with _writing_into(output, [*targets.values(), log_target]) as staging:
-        made: dict[str, Path] = {}
+        files: dict[Path, Path | None] = dict.fromkeys(targets.values())
 
         def save_figure(name: str, figure: "Figure") -> None:
-            made[name] = staging / f"{name}.png"
-            figures.save(figure, made[name])
+            staged = staging / f"{name}.png"
+            figures.save(figure, staged)
+            files[targets[name]] = staged
 
-        log = run(sections, echo=echo, save_figure=save_figure)
+        log = run(chosen, echo=echo, save_figure=save_figure)
         staged_log = staging / "results.log"
         staged_log.write_bytes(log.text.encode("utf-8"))
-
-        for name, target in targets.items():
-            if name in made:
-                _replace(made[name], target)
-            else:
-                target.unlink(missing_ok=True)
-        _replace(staged_log, log_target)
+        files[log_target] = staged_log
+        _publish(files, staging)
     return log
 
 
@@ -328,13 +326,32 @@ def replace_text(path: Path, text: str) -> None:
     with _writing_into(path.parent, [path]) as staging:
         staged = staging / path.name
         staged.write_bytes(text.encode("utf-8"))
-        _replace(staged, path)
+        staged.replace(path)
 
 
-def _replace(staged: Path, target: Path) -> None:
-    """Move a finished file to its target."""
-    target.parent.mkdir(exist_ok=True)
-    staged.replace(target)
+def _publish(files: Mapping[Path, Path | None], staging: Path) -> None:
+    """Move finished files to their targets, and remove the targets of None: all, or none."""
+    earlier = {target: staging / f"earlier-{target.name}" for target in files if target.exists()}
+    for target, copy in earlier.items():
+        shutil.copy2(target, copy)
+    folders = [folder for folder in {t.parent for t in files} if not folder.exists()]
+    try:
+        for target, staged in files.items():
+            if staged is None:
+                target.unlink(missing_ok=True)
+            else:
+                target.parent.mkdir(exist_ok=True)
+                staged.replace(target)
+    except BaseException:
+        for target in files:
+            if target in earlier:
+                earlier[target].replace(target)
+            else:
+                target.unlink(missing_ok=True)
+        for folder in folders:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 @contextmanager
@@ -353,7 +370,9 @@ def _writing_into(output: Path, targets: Iterable[Path]) -> Iterator[Path]:
                     f"cannot write into {target.parent}: it is a file, and a folder is wanted"
                 )
         with _lock(output):
-            staging = Path(tempfile.mkdtemp(prefix=".attnlab-", dir=output))
+            staging = output / ".attnlab-unfinished"
+            shutil.rmtree(staging, ignore_errors=True)  # of a run that was killed
+            staging.mkdir()
             try:
                 yield staging
             finally:
@@ -390,6 +409,8 @@ def _lock(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             os.close(handle)
             raise busy from None
+        except OSError:  # a file system without locks, as some network ones are
+            pass
     try:
         yield
     finally:

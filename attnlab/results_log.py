@@ -180,7 +180,7 @@ class ResultsLog:
         for line in block.lines:
             for measurement in line.measurements:
                 known = self.measurements.setdefault(measurement.name, measurement)
-                if known.value != measurement.value:
+                if known is not measurement and known.value != measurement.value:
                     raise InvalidValueError(
                         f"measurement {measurement.name!r} is {known.value!r} on line "
                         f"{self.line_numbers[measurement.name]} and {measurement.value!r} "

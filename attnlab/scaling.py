@@ -1,5 +1,7 @@
 """How dot products spread as vectors grow longer, and what that does to a softmax."""
 
+from __future__ import annotations  # NumPy loads its generators when one is named
+
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.attention import softmax
-from attnlab.errors import InvalidValueError
+from attnlab.attention import check_count, softmax
+from attnlab.errors import InvalidTypeError
 
 #: Numbers drawn at a time: 512 kB, so that a chunk stays in the processor's cache.
 _CHUNK = 2**16
@@ -60,18 +62,18 @@ def measure_scaling(
 
     Raises
     ------
-    InvalidValueError
-        If d, trials or keys is less than 1.
+    InvalidTypeError, InvalidValueError
+        If d, trials or keys is not a whole number of at least 1; if rng is no generator.
 
     Notes
     -----
     Vaswani et al., "Attention Is All You Need", 2017, section 3.2.1, footnote 4: the sum of d
     products of independent N(0, 1) numbers has mean 0 and variance d.
     """
-    if min(d, trials, keys) < 1:
-        raise InvalidValueError(
-            f"d, trials and keys must be at least 1, but they are {d}, {trials} and {keys}"
-        )
+    for name, number in (("d", d), ("trials", trials), ("keys", keys)):
+        check_count(name, number)
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidTypeError(f"rng must be a numpy.random.Generator, but it is {rng!r}")
     total = squares = top_unscaled = top_scaled = 0.0
     for scores in _scores(rng, d, trials, keys):
         total += float(scores.sum())
@@ -80,7 +82,7 @@ def measure_scaling(
         top_scaled += float(softmax(scores / math.sqrt(d)).max(axis=-1).sum())
     count = trials * keys
     # The mean lies near 0 beside the spread, so this difference loses no digits.
-    variance = squares / count - (total / count) ** 2
+    variance = max(0.0, squares / count - (total / count) ** 2)
     return ScalingMeasurement(d, math.sqrt(variance), top_unscaled / trials, top_scaled / trials)
 
 

@@ -5,12 +5,13 @@ The one that is built in is :data:`TOY_WORLD`.
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.attention import real_array
 from attnlab.errors import InvalidTypeError, InvalidValueError, ShapeError, UnknownWordError
 
 
@@ -27,8 +28,8 @@ class ToyWorld:
     embeddings : array_like, shape (len(words), len(axes))
         One row a word.
     sentences : tuple of str
-        At least two sentences of known words; each holds the focus word and one word that the
-        others lack.
+        At least two sentences of known words, none twice in a sentence; each holds the focus
+        word, and its first word that is not in all of them is not another's.
     focus : str
         The word whose output the workshop follows.
     channels : tuple of str
@@ -44,6 +45,8 @@ class ToyWorld:
         If an array's shape does not follow from the names.
     InvalidValueError
         If a name is repeated, a number is not finite, or the sentences cannot be told apart.
+    InvalidTypeError
+        If a name is not text, or numbers are not real.
 
     Notes
     -----
@@ -61,36 +64,41 @@ class ToyWorld:
 
     def __post_init__(self) -> None:
         for field in ("axes", "words", "channels"):
-            names = tuple(getattr(self, field))
-            repeated = sorted({name for name in names if names.count(name) > 1})
-            if repeated or not names:
-                came = f"{', '.join(map(repr, repeated))} twice" if repeated else "none"
-                raise InvalidValueError(f"{field} must be different names, but there is {came}")
+            names = _texts(field, getattr(self, field))
+            if repeated := _repeated(names):
+                raise InvalidValueError(f"{field} must differ, but {repeated!r} is there twice")
             object.__setattr__(self, field, names)
         for field, rows, columns in (
             ("embeddings", self.words, self.axes),
             ("W_Q", self.axes, self.channels),
             ("W_K", self.axes, self.channels),
         ):
-            array = np.array(getattr(self, field), dtype=np.float64)
+            array = real_array(field, getattr(self, field), axes=2).astype(np.float64)
             if array.shape != (len(rows), len(columns)):
                 raise ShapeError(
                     f"{field} must have shape {(len(rows), len(columns))}, one row for each of "
                     f"{', '.join(rows)} and one column for each of {', '.join(columns)}, "
                     f"but it has shape {array.shape}"
                 )
-            if not np.isfinite(array).all():
-                raise InvalidValueError(f"{field} must hold finite numbers, but it is {array}")
             array.flags.writeable = False
             object.__setattr__(self, field, array)
-        object.__setattr__(self, "sentences", tuple(self.sentences))
+        object.__setattr__(self, "sentences", _texts("sentences", self.sentences))
         for sentence in self.sentences:
-            if self.focus not in self.split(sentence):
+            words = self.split(sentence)
+            if self.focus not in words:
                 raise InvalidValueError(
                     f"every sentence must hold the focus word {self.focus!r}, "
                     f"but {sentence!r} does not"
                 )
-            self.context(sentence)
+            if repeated := _repeated(words):
+                raise InvalidValueError(
+                    f"a sentence must hold no word twice, but {sentence!r} repeats {repeated!r}"
+                )
+        if context := _repeated([self.context(sentence) for sentence in self.sentences]):
+            raise InvalidValueError(
+                f"a sentence's first word that is not in all of them must be its own, "
+                f"but {context!r} is that of two (sentences: {', '.join(self.sentences)})"
+            )
 
     def split(self, sentence: str | Iterable[str]) -> tuple[str, ...]:
         """The words of a sentence, each known to this world.
@@ -175,6 +183,21 @@ class ToyWorld:
     def main_axis(self, word: str) -> int:
         """The axis on which a word's entry is largest (the first such axis)."""
         return int(self.vector(word).argmax())
+
+
+def _texts(field: str, given: Iterable[str]) -> tuple[str, ...]:
+    """Return names as a tuple, and raise unless they are text and there is one."""
+    texts = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else None
+    if texts is None or not all(isinstance(text, str) for text in texts):
+        raise InvalidTypeError(f"{field} must be a sequence of text, but it is {given!r}")
+    if not texts:
+        raise InvalidValueError(f"{field} must not be empty")
+    return texts
+
+
+def _repeated(names: Sequence[str]) -> str | None:
+    """Return the first name that stands twice."""
+    return next((name for i, name in enumerate(names) if name in names[:i]), None)
 
 
 def _suggest(word: str, known: tuple[str, ...]) -> str:

@@ -106,6 +106,7 @@ print(s2.softmaxes(("the", "river", "bank"), scores, weights, sharp))
 # The same numbers as bars:
 
 words = ("the", "river", "bank")
+# sphinx_gallery_thumbnail_number = 2
 figures.softmax_in_action(world, words, scores, weights, sharp, s2.SHARPNESS)
 plt.show()
 

@@ -122,6 +122,7 @@ print(s3.contrast(world, outputs))
 # %%
 # *bank* started in one place and ends in two. On the plane of water and money:
 
+# sphinx_gallery_thumbnail_number = 2
 figures.bank_water_money_plane(world, outputs)
 plt.show()
 

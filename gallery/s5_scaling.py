@@ -33,7 +33,7 @@ that dividing by :math:`\sqrt{d}` puts it right.
 #
 # .. math::
 #
-#    q \cdot k = q_1 k_1 + q_2 k_2 + \dots + q_d k_d
+#    q \cdot k = q_1 k_1 + q_2 k_2 + \cdots + q_d k_d
 #
 # *One product.* Its mean is zero, since plus and minus are equally likely. Its variance is the
 # mean of :math:`q_1^2 k_1^2`. The two numbers know nothing of each other, so this mean is the
@@ -41,8 +41,8 @@ that dividing by :math:`\sqrt{d}` puts it right.
 #
 # .. math::
 #
-#    \operatorname{mean}(q_1^2 k_1^2)
-#    = \operatorname{mean}(q_1^2) \times \operatorname{mean}(k_1^2)
+#    \text{mean}(q_1^2 k_1^2)
+#    = \text{mean}(q_1^2) \times \operatorname{mean}(k_1^2)
 #    = 1 \times 1 = 1
 #
 # *The sum.* When independent numbers are added, their variances add. There are *d* of them, each
@@ -50,9 +50,9 @@ that dividing by :math:`\sqrt{d}` puts it right.
 #
 # .. math::
 #
-#    \operatorname{variance}(q \cdot k) = d
+#    \text{variance}(q \cdot k) = d
 #    \qquad
-#    \operatorname{standard\ deviation}(q \cdot k) = \sqrt{d}
+#    \text{standard deviation}(q \cdot k) = \sqrt{d}
 #
 # *The cure.* Dividing every score by :math:`\sqrt{d}` divides their standard deviation by the
 # same number, and makes it one again, however long the vectors are.

@@ -46,8 +46,8 @@ def report(m: Measured) -> Iterator[Block]:
     focus, vector = m.world.focus, m.world.vector
     contexts = [m.world.context(sentence) for sentence in m.world.sentences]
     yield spelled_out(focus, contexts[0], vector(focus), vector(contexts[0]))
-    shared = next(word for word in m.words if word not in (focus, contexts[0]))
-    for word in [*contexts[1:], shared, focus]:
+    others = [word for word in m.words if word not in (focus, *contexts)]
+    for word in [*contexts[1:], *others[:1], focus]:
         yield dot(focus, word, dot_product(vector(focus), vector(word)).item())
     yield softmaxes(m.words, m.scores, m.weights, m.sharp)
 
