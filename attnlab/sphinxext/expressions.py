@@ -1,0 +1,200 @@
+"""Expressions over measurements, as roles state them: ``exp(S2.scores.river) > 1.7``.
+
+An expression is arithmetic with names, numbers and a few functions, or a comparison of such, or
+comparisons joined by ``and``. It is parsed, never executed as code.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from attnlab.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+Value = float | int | bool
+Known = TypeVar("Known")
+
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+)+")
+
+
+def _power(base: Value, exponent: Value) -> Value:
+    """Raise to a power, whole numbers exactly, if the result is no larger than a float can be."""
+    power: Value | complex = float(base) ** float(exponent)
+    if isinstance(power, complex):
+        raise ValueError("the root of a negative number")
+    whole = isinstance(base, int) and isinstance(exponent, int) and exponent >= 0
+    return base**exponent if whole else power
+
+
+_BINARY: dict[type[ast.operator], Callable[[Value, Value], Value]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: _power,
+}
+_UNARY: dict[type[ast.unaryop], Callable[[Value], Value]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Value, Value], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "exp": math.exp,
+    "sqrt": math.sqrt,
+    "log": math.log,
+    "abs": abs,
+    "min": min,
+    "max": max,
+}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A parsed expression.
+
+    Attributes
+    ----------
+    text : str
+        As it was written.
+    names : tuple of str
+        The measurements in it, each once, in order.
+    constants : tuple of float or int
+        The numbers that are written in it.
+    """
+
+    text: str
+    names: tuple[str, ...]
+    constants: tuple[float | int, ...]
+    _tree: ast.expr
+    _placeholders: Mapping[str, str]
+
+    def evaluate(self, values: Mapping[str, Value]) -> Value:
+        """Return the value.
+
+        Parameters
+        ----------
+        values : mapping of str to float, int or bool
+            At least those of `names`.
+
+        Raises
+        ------
+        InvalidValueError
+            If something in it is not allowed, or it has no value, such as ``1 / 0``.
+        """
+        try:
+            return self._value(self._tree, values)
+        except (ArithmeticError, ValueError, TypeError) as error:
+            raise InvalidValueError(f"cannot calculate {self.text!r}: {error}") from error
+
+    def _value(self, node: ast.expr, values: Mapping[str, Value]) -> Value:
+        """Return the value of a part."""
+        match node:
+            case ast.Constant(value=bool() | int() | float() as constant):
+                return constant
+            case ast.Name(id=name) if name in self._placeholders:
+                return values[self._placeholders[name]]
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                a, b = self._value(left, values), self._value(right, values)
+                return _BINARY[type(op)](a, b)
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
+                return _UNARY[type(op)](self._value(operand, values))
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
+                return FUNCTIONS[name](*(self._value(arg, values) for arg in args))
+            case ast.Compare(left=left, ops=ops, comparators=comparators) if all(
+                type(op) in _COMPARE for op in ops
+            ):
+                terms = [self._value(term, values) for term in (left, *comparators)]
+                return all(
+                    _COMPARE[type(op)](a, b)
+                    for op, a, b in zip(ops, terms, terms[1:], strict=False)
+                )
+            case ast.BoolOp(op=ast.And(), values=parts):
+                truths = [self._value(part, values) for part in parts]
+                if not all(isinstance(truth, bool) for truth in truths):
+                    raise ValueError("'and' joins comparisons, not numbers")
+                return all(truths)
+        raise ValueError(
+            f"{_source(node, self._placeholders)!r} is not allowed: use measurement names, "
+            f"numbers, + - * / ** ( ), {', '.join(FUNCTIONS)}, comparisons and 'and'"
+        )
+
+
+def _source(node: ast.expr, placeholders: Mapping[str, str]) -> str:
+    """Return a part of an expression as it was written."""
+    text = ast.unparse(node)
+    for placeholder, name in placeholders.items():
+        text = text.replace(placeholder, name)
+    return text
+
+
+def parse(text: str) -> Expression:
+    """Parse an expression.
+
+    Parameters
+    ----------
+    text : str
+        For example ``S4.weights.bank.river > S4.weights.bank.bank``.
+
+    Returns
+    -------
+    Expression
+        Its names are not looked up yet.
+
+    Raises
+    ------
+    InvalidValueError
+        If it is no expression.
+    """
+    names = tuple(dict.fromkeys(_NAME.findall(text)))
+    placeholders = {f"_{i}_": name for i, name in enumerate(names)}
+    for_python = _NAME.sub(lambda match: f"_{names.index(match[0])}_", text)
+    try:
+        tree = ast.parse(for_python.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise InvalidValueError(f"cannot read the expression {text!r}") from error
+    constants = tuple(
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, int | float)
+        and not isinstance(node.value, bool)
+    )
+    return Expression(text, names, constants, tree, placeholders)
+
+
+def look_up(names: Iterable[str], known: Mapping[str, Known]) -> dict[str, Known]:
+    """Return what some names stand for.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Dotted names.
+    known : mapping of str to object
+        All there are.
+
+    Raises
+    ------
+    InvalidValueError
+        If a name is unknown; the message gives the nearest ones.
+    """
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+            hint = f"did you mean {' or '.join(near)}?" if near else "no name is like it"
+            raise InvalidValueError(f"unknown measurement {name!r}: {hint}")
+    return {name: known[name] for name in names}

@@ -1,0 +1,113 @@
+"""How Sphinx builds the workshop's site: the pages in docs/, the lessons in gallery/.
+
+Run from this folder: python -m sphinx -W --keep-going -j2 -c . -d build/doctrees docs build/html
+"""
+
+import os
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))  # the site shows the package beside it, installed or not
+
+import attnlab  # noqa: E402
+
+project = "LLM Self-Attention by Hand"
+author = "The attnlab authors"
+project_copyright = author
+version = release = attnlab.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+    "attnlab.sphinxext",
+]
+
+# An unknown reference is a warning; with -W, it fails the build.
+nitpicky = True
+# Names of other projects lead to their pages. The site is built without a network, so the names
+# that the workshop uses stand in small files here.
+intersphinx_mapping = {
+    "numpy": ("https://numpy.org/doc/stable/", "_inventories/numpy.inv"),
+    "matplotlib": ("https://matplotlib.org/stable/", "_inventories/matplotlib.inv"),
+    "torch": ("https://docs.pytorch.org/docs/stable/", "_inventories/torch.inv"),
+}
+
+# Formulas: see attnlab/sphinxext/mathml.py.
+html_math_renderer = "mathml"
+
+# The reference: types as the docstrings give them, in words such as "shape (n, d)", not links.
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_preserve_defaults = True
+napoleon_google_docstring = False
+napoleon_use_param = False
+napoleon_use_rtype = False
+napoleon_custom_sections = [("Attributes", "params_style")]
+
+# Lessons: see attnlab/sphinxext/gallery.py. The folders are relative to docs/.
+sphinx_gallery_conf = {
+    "examples_dirs": "../gallery",
+    "gallery_dirs": "lessons",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "reset_modules": ("matplotlib", "attnlab.sphinxext.gallery.reset_state"),
+    "reset_modules_order": "both",
+    "capture_repr": (),  # a lesson prints what it shows, so script and notebook show the same
+    "image_srcset": ["2x"],
+    "default_thumb_file": "docs/_static/lesson.svg",  # see attnlab/sphinxext/gallery.py
+    "remove_config_comments": True,
+    "inspect_global_variables": False,
+    "show_signature": False,
+    "min_reported_time": 3600,  # seconds: times would change the pages from build to build
+    "write_computation_times": False,  # that page would also load scripts from other hosts
+    "first_notebook_cell": (
+        "# This lesson imports attnlab. If the next cell cannot find it, install it first: in the\n"
+        "# folder of the workshop's zip, run  python -m pip install -r requirements.txt"
+    ),
+}
+
+# What readers take away, and the page that lists it: see attnlab/sphinxext/bundle.py.
+attnlab_download_page = "download"
+
+# The address that a copy is published at, if any: for the sitemap, and for metadata and links that
+# must be absolute. Read the Docs gives its own.
+html_baseurl = os.environ.get("ATTNLAB_BASEURL") or os.environ.get("READTHEDOCS_CANONICAL_URL", "")
+if html_baseurl and not html_baseurl.endswith("/"):
+    html_baseurl += "/"
+
+html_theme = "furo"
+html_title = project
+templates_path = ["docs/_templates"]
+html_static_path = ["docs/_static"]
+html_css_files = ["attnlab.css"]
+html_js_files = [("attnlab.js", {"defer": ""})]
+html_favicon = "docs/_static/lesson.svg"
+html_additional_pages = {"404": "404.html"}
+html_context = {"root": urlsplit(html_baseurl).path}  # where the links of 404.html start
+html_domain_indices = False
+html_show_sourcelink = False
+html_theme_options = {"top_of_page_buttons": []}
+
+
+class LiveExample(SphinxDirective):
+    """Show a piece of reStructuredText, and below it what it becomes."""
+
+    has_content = True
+
+    def run(self):
+        source = nodes.literal_block("\n".join(self.content), "\n".join(self.content))
+        source["language"] = "rst"
+        result = nodes.container(classes=["live-example"])
+        result += self.parse_content_to_nodes()
+        return [source, result]
+
+
+def setup(app):
+    app.add_directive("live-example", LiveExample)

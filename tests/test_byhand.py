@@ -1,0 +1,427 @@
+"""Calculations by hand: what is written, that each step follows, and what is refused."""
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnlab import TOY_WORLD, AttnlabError, ToyWorld, attention, byhand, raw_attention
+from attnlab.byhand import Head, attend, calculate
+from attnlab.errors import InvalidValueError, UnknownWordError
+
+ALL = [
+    ("dot bank river", {}),
+    ("query bank", {}),
+    ("key river", {}),
+    ("score bank river", {}),
+    ("score bank river", {"head": "wired"}),
+    ("score money river", {"head": "wired", "unscaled": None}),
+    ("score bank river", {"head": "wired", "causal": None, "sharpness": "2"}),
+    ("softmax bank", {}),
+    ("softmax bank", {"sharpness": "5"}),
+    ("softmax bank", {"sharpness": "50"}),
+    ("softmax bank", {"head": "wired"}),
+    ("softmax river", {"head": "wired", "causal": None, "places": "4"}),
+    ("softmax the", {"head": "wired", "unscaled": "", "causal": ""}),
+    ("output bank", {}),
+    ("output bank", {"sentence": "the money bank"}),
+    ("output river", {"sentence": "the river bank money", "head": "wired", "causal": None}),
+]
+
+
+def test_a_dot_product_term_by_term():
+    calculation = calculate(TOY_WORLD, "dot bank river")
+    assert calculation.text == (
+        "Multiply the entries of bank and river axis by axis, and add the products:\n"
+        "    water:       0.3 × 0.9 = 0.27\n"
+        "    money:       0.3 × 0.0 = 0\n"
+        "    place:       0.9 × 0.3 = 0.27\n"
+        "    filler:      0.0 × 0.0 = 0\n"
+        "    bank · river = 0.27 + 0 + 0.27 + 0\n"
+        "                 = 0.540\n"
+    )
+    assert calculation.result == pytest.approx(0.54)
+
+
+def test_a_softmax_row():
+    assert calculate(TOY_WORLD, "softmax bank").text == (
+        "The score of each word is its dot product with bank:\n"
+        "    the:   bank · the = 0.000\n"
+        "    river: bank · river = 0.540\n"
+        "    bank:  bank · bank = 0.990\n"
+        "\n"
+        "Take the exponential of each score, and add them up:\n"
+        "    the:   e^0.000 = 1.000\n"
+        "    river: e^0.540 ≈ 1.716\n"
+        "    bank:  e^0.990 ≈ 2.691\n"
+        "    sum:   1.000 + 1.716 + 2.691 ≈ 5.407\n"
+        "\n"
+        "Divide each by the sum to get the weights:\n"
+        "    the:   1.000 / 5.407 ≈ 0.185\n"
+        "    river: 1.716 / 5.407 ≈ 0.317\n"
+        "    bank:  2.691 / 5.407 ≈ 0.498\n"
+        "\n"
+        "Rounded to three decimals; calculated with all digits.\n"
+    )
+
+
+def test_a_masked_wired_row_shows_scaling_and_what_is_hidden():
+    options = {"head": "wired", "causal": None}
+    assert calculate(TOY_WORLD, "softmax river", options).text == (
+        "The score of each word is the dot product of the query of river with the word's key. "
+        "Later words are hidden: they score minus infinity:\n"
+        "    the:   q_river · k_the = 0.000\n"
+        "    river: q_river · k_river = 0.540\n"
+        "    bank:  −∞\n"
+        "\n"
+        "Divide by the square root of the number of channels:\n"
+        "    the:   0.000 / √2 = 0.000\n"
+        "    river: 0.540 / √2 ≈ 0.382\n"
+        "\n"
+        "Take the exponential of each score, and add them up:\n"
+        "    the:   e^0.000 = 1.000\n"
+        "    river: e^0.382 ≈ 1.465\n"
+        "    bank:  e^−∞ = 0.000\n"
+        "    sum:   1.000 + 1.465 + 0.000 ≈ 2.465\n"
+        "\n"
+        "Divide each by the sum to get the weights:\n"
+        "    the:   1.000 / 2.465 ≈ 0.406\n"
+        "    river: 1.465 / 2.465 ≈ 0.594\n"
+        "    bank:  0.000 / 2.465 = 0.000\n"
+        "\n"
+        "Rounded to three decimals; calculated with all digits.\n"
+    )
+
+
+def test_an_output_as_the_weighted_sum_of_rows():
+    text = calculate(TOY_WORLD, "output bank").text
+    assert text.startswith(
+        "Add up the words' rows, each times the weight that bank gives it:\n"
+        "    output ≈ 0.185 × the + 0.317 × river\n"
+        "           + 0.498 × bank\n"
+        "\n"
+        "Axis by axis:\n"
+        "    water  ≈ 0.185 × 0.0 + 0.317 × 0.9\n"
+        "           + 0.498 × 0.3 ≈ 0.435\n"
+    )
+    money = calculate(TOY_WORLD, "output bank", {"sentence": "the money bank"}).text
+    assert "0.280 × money" in money
+
+
+def test_a_query_channel_by_channel_and_a_score_scaled():
+    assert "    q_topic = 0 + 0 + 1.8 + 0 = 1.800\n" in calculate(TOY_WORLD, "query bank").text
+    assert "each entry of river by what its axis advertises" in (
+        calculate(TOY_WORLD, "key river").text
+    )
+    text = calculate(TOY_WORLD, "score bank river", {"head": "wired"}).text
+    assert "    topic:           1.8 × 0.9 = 1.62\n" in text
+    assert "    q_bank · k_river = 1.62 + 0 = 1.620\n" in text
+    assert "    score: 1.620 / √2 ≈ 1.146\n" in text
+
+
+def test_large_scores_lose_the_largest_first():
+    text = calculate(TOY_WORLD, "softmax bank", {"sharpness": "50"}).text
+    assert "Multiply by 50:\n    the:   50 × 0.000 = 0.000\n" in text
+    assert "    river: 27.000 − 49.500 = −22.500\n" in text
+    assert "    river: e^−22.500 ≈ 0.000\n" in text
+
+
+def test_only_what_is_rounded_says_so():
+    assert calculate(TOY_WORLD, "key bank").note == ""
+    assert calculate(TOY_WORLD, "softmax bank", {"places": "1"}).note.startswith(
+        "Rounded to one decimal;"
+    )
+    assert calculate(TOY_WORLD, "softmax bank", {"places": "7"}).note.startswith(
+        "Rounded to 7 decimals;"
+    )
+
+
+def test_the_result_is_the_package_s_own():
+    X = TOY_WORLD.embed("the river bank")
+    wired = attention(X, TOY_WORLD.W_Q, TOY_WORLD.W_K, np.eye(4), causal=True)
+    raw = raw_attention(X)
+    options = {"head": "wired", "causal": None}
+    for word, row in (("the", 0), ("river", 1), ("bank", 2)):
+        for kind, expected in (("softmax", wired.weights), ("output", wired.output)):
+            result = calculate(TOY_WORLD, f"{kind} {word}", options).result
+            np.testing.assert_allclose(result, expected[row], atol=1e-15)
+        np.testing.assert_allclose(calculate(TOY_WORLD, f"output {word}").result, raw.output[row])
+    for ours, theirs in zip(attend(TOY_WORLD, Head(("the", "river", "bank"))), raw, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("arguments", ["softmax bank", "output bank"])
+def test_a_package_that_calculates_otherwise_is_an_error(monkeypatch, arguments):
+    right = byhand.attention
+
+    def swapped(X, W_q, W_k, W_v, causal=False):
+        return right(X, W_k, W_q, W_v, causal)
+
+    monkeypatch.setattr(byhand, "attention", swapped)
+    with pytest.raises(AttnlabError, match=r"weights by hand and by attnlab\.attention must agree"):
+        calculate(TOY_WORLD, arguments, {"head": "wired"})
+
+
+# Each step must follow from the numbers that are shown, as far as these are exact.
+
+
+@dataclass(frozen=True)
+class Span:
+    """Every number that a shown number may stand for, and the number itself."""
+
+    low: float
+    high: float
+    shown: float
+
+    @classmethod
+    def read(cls, digits, places):
+        value = float(digits)
+        decimals = len(digits.partition(".")[2])
+        half = 0.5 * 10**-places if decimals == places else 0.0
+        return cls(value - half, value + half, value)
+
+    def combine(self, other, operation):
+        ends = [operation(x, y) for x in (self.low, self.high) for y in (other.low, other.high)]
+        return Span(min(ends), max(ends), operation(self.shown, other.shown))
+
+    def __add__(self, other):
+        return self.combine(other, lambda x, y: x + y)
+
+    def __sub__(self, other):
+        return self.combine(other, lambda x, y: x - y)
+
+    def __mul__(self, other):
+        return self.combine(other, lambda x, y: x * y)
+
+    def __truediv__(self, other):
+        return self.combine(other, lambda x, y: x / y)
+
+    def __neg__(self):
+        return Span(-self.high, -self.low, -self.shown)
+
+    def __rpow__(self, base):
+        return Span(math.exp(self.low), math.exp(self.high), math.exp(self.shown))
+
+
+def evaluate(formula, places):
+    """Calculate one side of an equation."""
+    code = re.sub(r"√(\d+)", lambda m: f"Span(*3 * [{math.sqrt(int(m[1]))!r}])", formula)
+    code = re.sub(
+        r"(?<![\w.*\[(])\d+(?:\.\d+)?(?![\w.])|(?<=[(^−])\d+(?:\.\d+)?",
+        lambda m: f"Span.read({m[0]!r}, {places})",
+        code,
+    )
+    code = code.replace("∞", "Span(math.inf, math.inf, math.inf)").replace("e^", "1 ** ")
+    code = code.translate({ord("×"): "*", ord("−"): "-"})
+    return eval(code, {"Span": Span, "math": math})
+
+
+def equations(step):
+    """Yield each left side, sign and right side of a step; words on a side are left out."""
+    lines = []
+    for name, formula in step.lines:
+        if name.text:
+            lines.append(formula.text)
+        else:
+            lines[-1] += f" {formula.text}"
+    for line in lines:
+        sides = re.split(r" ?([=≈]) ", line)
+        for left, sign, right in zip(sides[::2], sides[1::2], sides[2::2], strict=False):
+            if left and not re.search(r"[^\W\d_]", re.sub(r"\be\^", "", left + right)):
+                yield left, sign, right
+
+
+def assert_follows(calculation, places):
+    count = 0
+    slack = 1e-9
+    for step in calculation.steps:
+        for left, sign, right in equations(step):
+            count += 1
+            a, b = evaluate(left, places), evaluate(right, places)
+            if sign == "=":
+                assert a.shown == pytest.approx(b.shown, abs=slack), (left, sign, right)
+            else:
+                assert a.low - slack <= b.high, (left, sign, right)
+                assert b.low - slack <= a.high, (left, sign, right)
+    return count
+
+
+@pytest.mark.parametrize(("arguments", "options"), ALL)
+def test_each_step_follows_from_the_numbers_shown(arguments, options):
+    calculation = calculate(TOY_WORLD, arguments, options)
+    assert assert_follows(calculation, int(options.get("places") or 3)) >= 3
+
+
+def test_the_reader_of_steps_sees_a_wrong_one():
+    step = byhand.Step("", ((byhand.Formula("", "a:"), byhand.Formula("", "0.3 × 0.9 = 0.28")),))
+    wrong = byhand.Calculation((step,), np.zeros(1), "")
+    with pytest.raises(AssertionError):
+        assert_follows(wrong, 3)
+    step = byhand.Step("", ((byhand.Formula("", "a:"), byhand.Formula("", "e^0.540 ≈ 1.720")),))
+    wrong = byhand.Calculation((step,), np.zeros(1), "")
+    with pytest.raises(AssertionError):
+        assert_follows(wrong, 3)
+
+
+entry = st.integers(-300, 300).map(lambda n: n / 100)
+
+
+@st.composite
+def worlds(draw):
+    d, channels = draw(st.integers(1, 5)), draw(st.integers(1, 3))
+    matrix = lambda rows, columns: [  # noqa: E731
+        [draw(entry) for _ in range(columns)] for _ in range(rows)
+    ]
+    return ToyWorld(
+        axes=tuple(f"axis{i}" for i in range(d)),
+        words=("a", "b-c", "été"),
+        embeddings=np.array(matrix(3, d)),
+        sentences=("a b-c", "a été"),
+        focus="a",
+        channels=tuple(f"ch{i}" for i in range(channels)),
+        W_Q=np.array(matrix(d, channels)),
+        W_K=np.array(matrix(d, channels)),
+    )
+
+
+@given(
+    worlds(),
+    st.sampled_from(["dot a b-c", "query a", "key a", "score été a", "softmax a", "output b-c"]),
+    st.sampled_from(["raw", "wired"]),
+    st.booleans(),
+    st.sampled_from(["1", "0.5", "3"]),
+    st.integers(1, 6),
+)
+def test_each_step_follows_in_any_world(world, arguments, head, causal, sharpness, places):
+    options = {"places": str(places)}
+    if arguments.split()[0] in ("score", "softmax", "output"):
+        options |= {"head": head, "sharpness": sharpness, "sentence": "a b-c été"}
+        options |= {"causal": None} if causal else {}
+    calculation = calculate(world, arguments, options)
+    assert_follows(calculation, places)
+    assert np.isfinite(calculation.result).all()
+
+
+@pytest.mark.parametrize(("arguments", "options"), ALL)
+def test_lines_are_short_and_the_tex_says_the_same_as_the_text(arguments, options):
+    for step in calculate(TOY_WORLD, arguments, options).steps:
+        for name, formula in step.lines:
+            assert len(f"{name.text} {formula.text}") <= 42
+            digits = re.compile(r"\d+(?:\.\d+)?")
+            assert digits.findall(formula.tex) == digits.findall(formula.text)
+        assert step.tex.count(r"\\") == len(step.lines) - 1
+
+
+@pytest.mark.parametrize(("arguments", "options"), ALL)
+def test_the_site_can_show_every_formula(arguments, options):
+    pytest.importorskip("sphinx", reason="the site's packages are not installed")
+    from attnlab.sphinxext.mathml import to_mathml
+
+    for step in calculate(TOY_WORLD, arguments, options).steps:
+        assert 'class="ams-align"' in to_mathml(step.tex, display=True)
+
+
+def test_a_negative_number_stands_in_brackets():
+    world = ToyWorld(
+        axes=("x",),
+        words=("a", "b", "c"),
+        embeddings=np.array([[-1.5], [2.0], [0.25]]),
+        sentences=("a b", "a c"),
+        focus="a",
+        channels=("ch",),
+        W_Q=np.array([[1.0]]),
+        W_K=np.array([[1.0]]),
+    )
+    calculation = calculate(world, "dot b a")
+    assert "x:    2.0 × (−1.5) = −3\n    b · a = −3 = −3.000\n" in calculation.text
+    assert r"2.0 \times \left({-1.5}\right) = {-3}" in calculation.steps[0].tex
+
+
+def test_rst_has_the_sentences_the_formulas_and_the_note():
+    rst = calculate(TOY_WORLD, "score bank river", {"head": "wired"}).rst
+    assert rst == (
+        "Multiply the query of *bank* and the key of *river* channel by channel, "
+        "and add the products:\n"
+        "\n"
+        ".. math::\n"
+        "\n"
+        "   \\begin{aligned}\n"
+        "   \\text{topic:}\\; & 1.8 \\times 0.9 = 1.62 \\\\\n"
+        "   \\text{place:}\\; & 0.0 \\times 0.3 = 0 \\\\\n"
+        "   q_{\\mathrm{bank}} \\cdot k_{\\mathrm{river}} & = 1.62 + 0 = 1.620\n"
+        "   \\end{aligned}\n"
+        "\n"
+        "Divide by the square root of the number of channels:\n"
+        "\n"
+        ".. math::\n"
+        "\n"
+        "   \\begin{aligned}\n"
+        "   \\text{score:}\\; & \\frac{1.620}{\\sqrt{2}} \\approx 1.146\n"
+        "   \\end{aligned}\n"
+        "\n"
+        "Rounded to three decimals; calculated with all digits.\n"
+    )
+    assert "Rounded" not in calculate(TOY_WORLD, "dot bank river").rst
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ("", {}, "the kind of calculation '' is not known; known are dot, query, key, score"),
+        ("sofmax bank", {}, "'sofmax' is not known; did you mean 'softmax'?"),
+        ("dot bank", {}, "dot takes two words, as in 'dot bank river', but 1 came"),
+        ("query", {}, "query takes one word, as in 'query bank', but none came"),
+        ("softmax bank river", {}, "softmax takes one word, as in 'softmax bank', but 2 came"),
+        ("dot bank river", {"head": "raw"}, "dot's option 'head' is not known; known are places"),
+        ("softmax bank", {"shapness": "5"}, "did you mean 'sharpness'?"),
+        ("softmax bank", {"head": "wird"}, "head 'wird' is not known; did you mean 'wired'?"),
+        ("softmax bank", {"head": None}, "head '' is not known; known are raw, wired"),
+        ("softmax bank", {"causal": "yes"}, "causal takes no value, but 'yes' was given"),
+        ("softmax bank", {"unscaled": None}, "unscaled goes with head: wired only"),
+        ("softmax bank", {"sharpness": "much"}, "above 0 and at most 1000, but it is 'much'"),
+        ("softmax bank", {"sharpness": "-1"}, "above 0 and at most 1000, but it is '-1'"),
+        ("softmax bank", {"sharpness": "1e9"}, "at most 1000, but it is '1e9'"),
+        ("softmax bank", {"sharpness": None}, "above 0 and at most 1000, but it is ''"),
+        ("softmax bank", {"places": "0"}, "a whole number from 1 to 9, but it is '0'"),
+        ("softmax bank", {"sentence": None}, "a sentence must hold at least one word"),
+        ("softmax money", {}, "'money' must stand once in the sentence 'the river bank', but it "
+         "stands there nowhere"),
+        ("softmax the", {"sentence": "the river the bank"}, "stands there twice or more"),
+        ("score bank money", {"sentence": "the river bank"}, "'money' must stand once"),
+        ("score river bank", {"causal": None}, "'river' may not look at 'bank', which comes later"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(arguments, options, message):
+    with pytest.raises(InvalidValueError, match=re.escape(message)):
+        calculate(TOY_WORLD, arguments, options)
+
+
+def test_an_unknown_word_names_the_nearest():
+    with pytest.raises(UnknownWordError, match="did you mean 'river'"):
+        calculate(TOY_WORLD, "dot bank rivr")
+    with pytest.raises(UnknownWordError, match="did you mean 'river'"):
+        calculate(TOY_WORLD, "softmax bank", {"sentence": "the rivr bank"})
+
+
+def test_a_long_list_of_known_names_is_cut():
+    with pytest.raises(InvalidValueError, match=r"known are 0, 1, .*, 11 …$"):
+        byhand.one_of("number", "ten", [str(i) for i in range(20)])
+
+
+def test_a_word_that_would_break_a_formula_is_refused():
+    world = ToyWorld(
+        axes=("x",),
+        words=("a", "50%", "c"),
+        embeddings=np.ones((3, 1)),
+        sentences=("a 50%", "a c"),
+        focus="a",
+        channels=("ch",),
+        W_Q=np.ones((1, 1)),
+        W_K=np.ones((1, 1)),
+    )
+    with pytest.raises(InvalidValueError, match="'50%' cannot stand in a formula"):
+        calculate(world, "dot a 50%")
