@@ -48,9 +48,10 @@ print(source(attention))
 # Checked against PyTorch
 # -----------------------
 #
-# Three random matrices make a head that nobody wired. Both implementations get the same numbers,
-# and we look at the largest difference between their outputs. The workshop draws its random
-# numbers from one generator, the fifth lesson first, so we let that lesson draw before we do.
+# Three random matrices make a head that nobody wired. Our function and PyTorch's,
+# :func:`torch.nn.functional.scaled_dot_product_attention`, get the same numbers, and we look at
+# the largest difference between their outputs. The workshop draws its random numbers from one
+# generator, the fifth lesson first, so we let that lesson draw before we do.
 
 rng = np.random.default_rng(0)
 s5.measure(world, rng)

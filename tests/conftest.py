@@ -10,6 +10,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 from hypothesis import settings
+from real_site import build, copy_project
 
 import attnlab
 
@@ -83,3 +84,14 @@ def python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built site."""
+    root = tmp_path_factory.mktemp("site")
+    copy_project(root)
+    done = build(root)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return root / "build" / "html"

@@ -71,7 +71,7 @@ def test_some_sections(tmp_path, capsys, edited):
         ],
         "",
     )
-    assert main(["reproduce", "--sections", "s4, S2"]) == 0
+    assert main(["reproduce", "--sections", "s4, S2", "--strict"]) == 0
 
 
 @pytest.mark.parametrize(("strict", "code"), [([], 0), (["--strict"], 1)])
@@ -370,7 +370,12 @@ axes.prop_cycle: cycler("color", ["k"])
     [
         {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONHASHSEED": "1", "COLUMNS": "20"},
         {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "2", "PYTHONUTF8": "0", "TZ": "Asia/Tokyo"},
-        {"MATPLOTLIBRC": "odd", "MPLBACKEND": "svg", "PYTHONOPTIMIZE": "2", "NO_COLOR": "1"},
+        {
+            "MATPLOTLIBRC": "odd",
+            "MPLBACKEND": "module://nowhere",
+            "PYTHONOPTIMIZE": "2",
+            "NO_COLOR": "1",
+        },
     ],
     ids=" ".join,
 )

@@ -1,5 +1,8 @@
 """Lines, blocks and measurements by name."""
 
+import dataclasses
+import math
+
 import numpy as np
 import pytest
 
@@ -33,6 +36,19 @@ def test_numpy_scalars_become_pythons(value):
     [measurement] = block.lines[0].measurements
     assert type(measurement.value) in (float, int, bool)
     assert measurement.value == value
+
+
+@pytest.mark.parametrize("value", [Measurement("S1.x", 1.0, ".1f"), Line("x")], ids=repr)
+def test_what_was_logged_is_frozen(value):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        value.text = "y"
+
+
+def test_a_number_that_is_none_can_be_logged():
+    log, block = ResultsLog(), Block("S1.b")
+    block.line(block.number("x", math.nan, ".1f"))
+    log.add(block)
+    assert log.text == "nan\n"
 
 
 def example():

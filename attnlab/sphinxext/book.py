@@ -5,7 +5,8 @@ Run it on a built site, with the pages to print, in order, as file names or patt
     python -m attnlab.sphinxext.book build/html "lessons/s*.html" results.html glossary.html
 
 - The pages become one HTML document, so links between them lead from page to page of the PDF.
-- It is printed twice: the contents list takes its page numbers from the first print.
+- It is printed until the page numbers in the contents list are right: the second print has those
+  of the first.
 - The PDF goes to the site's downloads, and the list of downloads is made again.
 """
 
@@ -35,7 +36,7 @@ SWITCHES = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 #: What of a page is of no use on paper.
 _NOT_PRINTED = (
     ".headerlink, .attnlab-take-away, .attnlab-unseen, .attnlab-cited, .sphx-glr-footer, "
-    "script, button"
+    "script, button, source, .only-dark"
 )
 
 STYLE = """
@@ -63,6 +64,12 @@ img { break-after: auto; max-height: 220mm; object-fit: contain }
 .highlighttable pre, .sphx-glr-script-out pre, .attnlab-log { font-size: 7pt !important }
 .attnlab-by-hand p { break-after: avoid }
 """
+
+#: All is there that will be printed. The document itself has no scripts.
+READY = """async () => {
+    await document.fonts.ready;
+    await Promise.all([...document.images].map(image => image.decode()));
+}"""
 
 
 def page_id(page: str, anchor: str = "") -> str:
@@ -144,7 +151,8 @@ def assemble(site: Path, printed: Sequence[str], numbers: Mapping[str, int]) -> 
     return (
         f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         f"{styles}<style>{STYLE}</style><body>"
-        f'<header class="book-cover"><h1>{title}</h1><p>Printed edition, version {__version__}</p></header>'
+        f'<header class="book-cover"><h1>{title}</h1>'
+        f"<p>Printed edition, version {__version__}</p></header>"
         f'<nav class="book-contents"><h1>Contents</h1><ul>{contents}</ul></nav>'
         f"{''.join(map(str, articles.values()))}</body></html>"
     )
@@ -174,8 +182,10 @@ def _article(parsed: Any, site: Path, page: str) -> Any:
 
 def print_pdf(browser: Any, document: Path, pdf: Path) -> None:
     """Print an HTML file with Playwright's browser."""
-    page = browser.new_page(java_script_enabled=False)
-    page.goto(document.as_uri(), wait_until="networkidle")
+    page = browser.new_page()
+    page.emulate_media(media="print", color_scheme="light")
+    page.goto(document.as_uri())
+    page.evaluate(READY)
     page.pdf(path=pdf, prefer_css_page_size=True, print_background=True, outline=True, tagged=True)
     page.close()
 
@@ -209,10 +219,11 @@ def make_book(site: Path, printed: Sequence[str], pdf: Path, browser_path: str |
         browser = driver.chromium.launch(executable_path=browser_path, args=SWITCHES)
         document, made = Path(folder, "book.html"), Path(folder, "book.pdf")
         numbers: dict[str, int] = {}
-        for _ in range(2):  # the second time with page numbers
+        earlier = None
+        while numbers != earlier:  # then the contents list has the right numbers
             document.write_text(assemble(site, printed, numbers), "utf-8")
             print_pdf(browser, document, made)
-            numbers = page_numbers(made)
+            earlier, numbers = numbers, page_numbers(made)
         browser.close()
         # The day of printing would be the only difference between two prints.
         day = b"%04d%02d%02d%02d%02d%02d" % bundle.timestamp()

@@ -327,7 +327,7 @@ def offer_at_top(app: Sphinx, doctree: nodes.document) -> None:
         if "sphx-glr-download-link-note" in note["classes"] and only is not None and section:
             only.parent.remove(only)
             only.clear()
-            only += nodes.container("", _offer(app), classes=["attnlab-take-away"])
+            only.append(nodes.container("", _offer(app), classes=["attnlab-take-away"]))
             section.insert(1, only)
 
 
