@@ -27,6 +27,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
     "attnlab.sphinxext",
+    "attnlab.sphinxext.page",
 ]
 
 # An unknown reference is a warning; with -W, it fails the build.
@@ -60,7 +61,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "attnlab.sphinxext.gallery.reset_state"),
     "reset_modules_order": "both",
     "capture_repr": (),  # a lesson prints what it shows, so script and notebook show the same
-    "image_srcset": ["2x"],
+    "image_scrapers": ("attnlab.sphinxext.pictures.scrape", "matplotlib"),
     "default_thumb_file": "docs/_static/lesson.svg",  # see attnlab/sphinxext/gallery.py
     "remove_config_comments": True,
     "inspect_global_variables": False,

@@ -59,8 +59,8 @@ def build(root: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
 
 
 @contextmanager
-def served(site: Path, path: str = "/") -> Iterator[str]:
-    """Serve a site below a path, compressed and with the policy; yield its address.
+def served(site: Path, path: str = "/", policy: str = POLICY) -> Iterator[str]:
+    """Serve a site below a path, compressed and with a policy; yield its address.
 
     A request for what is not there gets the site's ``404.html``, as hosts of static sites do it.
     """
@@ -75,14 +75,14 @@ def served(site: Path, path: str = "/") -> Iterator[str]:
             file = file / "index.html" if file.is_dir() else file
             found = inside and file.is_file()
             file = file if found else site / "404.html"
-            content = file.read_bytes()
+            content = file.read_bytes() if file.is_file() else b""
             self.send_response(200 if found else 404)
             self.send_header("Content-Type", self.guess_type(str(file)))
             if file.suffix in TEXT:
                 content = gzip.compress(content, mtime=0)
                 self.send_header("Content-Encoding", "gzip")
             self.send_header("Content-Length", str(len(content)))
-            self.send_header("Content-Security-Policy", POLICY)
+            self.send_header("Content-Security-Policy", policy)
             self.end_headers()
             self.wfile.write(content)
 

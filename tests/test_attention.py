@@ -289,7 +289,7 @@ BAD = {
     "softmax: −inf, then nan": (lambda: softmax([-INF, NAN]), VALUE, ["scores[1] is nan"]),
     "softmax: nothing but −inf": (lambda: softmax([-INF, -INF]), VALUE, ["scores is −∞"]),
     "softmax: a row of −inf": (
-        lambda: softmax([[0, 0], [-INF, -INF]]),
+        lambda: softmax([[0, 0], [-INF, -INF], [-INF, -INF]]),
         VALUE,
         ["scores[1] is −∞"],
     ),

@@ -37,6 +37,12 @@ def test_star_import_gives_the_public_names():
     assert list(attnlab.__all__) == sorted(attnlab.__all__, key=lambda n: (not n.isupper(), n))
 
 
+def test_the_package_has_no_other_names():
+    assert {*attnlab.__all__, "__version__"} <= set(dir(attnlab))
+    with pytest.raises(AttributeError, match="'attnlab' has no attribute 'runn'"):
+        attnlab.runn  # noqa: B018
+
+
 def test_importing_the_command_runs_nothing(python):
     done = python("-c", "import attnlab.__main__, attnlab.cli")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -49,11 +49,8 @@ def test_a_lesson_shows_what_it_printed_and_drew(site, pages, lesson):
     assert page.select(".sphx-glr-script-out pre")
     assert not page.select(".highlight-pytb")
     shown = (ROOT / "gallery" / f"{lesson}.py").read_text("utf-8").count("\nplt.show()")
-    figures = page.select("img.sphx-glr-single-img, img.sphx-glr-multi-img")
-    assert len(figures) >= shown
-    for figure in figures:
-        assert figure["alt"]
-        assert "2.00x" in figure["srcset"]
+    assert len(page.select(".attnlab-picture")) == shown
+    assert not page.select("img.sphx-glr-single-img, img.sphx-glr-multi-img")
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

@@ -16,9 +16,10 @@ from attnlab.sphinxext import (
     downloads,
     gallery,
     mathml,
-    page,
+    pictures,
     proof,
     roles,
+    tables,
 )
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     roles.setup(app)
     audit.setup(app)
     directives.setup(app)
+    tables.setup(app)
     downloads.setup(app)
-    page.setup(app)
+    pictures.setup(app)
     bundle.setup(app)
     return {
         "version": attnlab.__version__,

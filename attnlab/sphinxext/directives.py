@@ -12,7 +12,6 @@ import html
 import os
 import re
 import tempfile
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,7 +22,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from attnlab import byhand, figures, reproduce
 from attnlab.errors import AttnlabError, InvalidValueError
-from attnlab.sphinxext import proof
+from attnlab.sphinxext import pictures, proof
+from attnlab.sphinxext.tables import Table, explained, scroll_box, table_node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -114,48 +114,6 @@ def _paragraph(words: str, *classes: str) -> nodes.paragraph:
     return paragraph
 
 
-@dataclass(frozen=True)
-class Table:
-    """A matrix with the names of its rows and columns.
-
-    Attributes
-    ----------
-    caption : str
-        What it shows.
-    rows, columns : sequence of str
-        The names.
-    values : ndarray, shape (len(rows), len(columns))
-        The entries.
-    shaded : bool
-        Whether the entries are weights, to be shown darker the nearer they are to 1.
-    """
-
-    caption: str
-    rows: Sequence[str]
-    columns: Sequence[str]
-    values: Floats
-    shaded: bool = False
-
-    def cells(self) -> list[list[str]]:
-        """Return the entries with three decimals."""
-        return [
-            [f"{x:z.3f}".replace("-inf", "−∞").replace("-", "−") for x in row]
-            for row in self.values.tolist()
-        ]
-
-    @property
-    def text(self) -> str:
-        """The table in plain text, as the log writes it."""
-        first = max(map(len, self.rows))
-        width = max(7, *map(len, self.columns))
-        lines = [["", *self.columns]]
-        lines += [[row, *cells] for row, cells in zip(self.rows, self.cells(), strict=True)]
-        return "\n".join(
-            f"{name:<{first}}" + "".join(f" {cell:>{width}}" for cell in cells)
-            for name, *cells in lines
-        )
-
-
 SHOWN = ("scores", "weights", "output")
 HEAD_OPTIONS = ("head", "causal", "unscaled")
 
@@ -214,7 +172,10 @@ def attention_tables(
             result.output,
         ),
     }
-    return head, result, [tables[name] for name in _read_show(options.get("show", "weights"))]
+    of_head = {name: options[name] for name in HEAD_OPTIONS if name in options}
+    of_head["sentence"] = " ".join(head.sentence)
+    shown = _read_show(options.get("show", "weights"))
+    return head, result, [explained(tables[name], world, name, of_head) for name in shown]
 
 
 def _read_show(text: str | None) -> list[str]:
@@ -234,64 +195,6 @@ def describe(head: byhand.Head) -> str:
     words += ["unscaled"] if not head.scaled else []
     words += ["causal mask"] if head.causal else []
     return ", ".join(words)
-
-
-class cell(nodes.entry):
-    """A table cell that knows whether it is the header of its row or its column.
-
-    A builder that does not know it takes it for an ordinary cell.
-    """
-
-
-def visit_cell(self: HTML5Translator, node: cell) -> None:
-    """Open a cell, with its scope if it is a header."""
-    scope = {"scope": node["scope"]} if "scope" in node else {}
-    self.body.append(self.starttag(node, "th" if scope else "td", "", **scope))
-
-
-def depart_cell(self: HTML5Translator, node: cell) -> None:
-    """Close a cell."""
-    self.body.append("</th>\n" if "scope" in node else "</td>\n")
-
-
-class scroll_box(nodes.container):
-    """A part of the page that scrolls inside itself when it is too wide."""
-
-
-def visit_scroll_box(self: HTML5Translator, node: scroll_box) -> None:
-    """Open the box; it takes the keyboard's focus, or the keyboard could not scroll it."""
-    label = {"aria-label": node["label"]}
-    self.body.append(
-        self.starttag(node, "div", CLASS="attnlab-scroll", role="region", tabindex="0", **label)
-    )
-
-
-def depart_scroll_box(self: HTML5Translator, node: scroll_box) -> None:
-    """Close the box."""
-    self.body.append("</div>\n")
-
-
-def table_node(table: Table) -> nodes.Element:
-    """Return a table as Docutils nodes, with header cells and a caption."""
-    group = nodes.tgroup(cols=len(table.columns) + 1)
-    group += nodes.colspec(colwidth=1, stub=1)
-    group += [nodes.colspec(colwidth=1) for _ in table.columns]
-    head = nodes.row("", cell(), *(_cell(name, scope="col") for name in table.columns))
-    body = nodes.tbody()
-    for name, texts, values in zip(table.rows, table.cells(), table.values.tolist(), strict=True):
-        row = nodes.row("", _cell(name, scope="row"))
-        for text, value in zip(texts, values, strict=True):
-            shade = [f"w{int(10 * value + 0.5)}"] if table.shaded else []
-            row += _cell(text, classes=shade)
-        body += row
-    group += [nodes.thead("", head), body]
-    title = nodes.title(table.caption, table.caption)
-    classes = ["attnlab-weights" if table.shaded else "attnlab-matrix", "colwidths-auto"]
-    return scroll_box("", nodes.table("", title, group, classes=classes), label=table.caption)
-
-
-def _cell(text: str, **attributes: Any) -> cell:
-    return cell("", nodes.paragraph(text, text), **attributes)
 
 
 class Attention(_Directive):
@@ -318,19 +221,19 @@ class Attention(_Directive):
         """Return the tables, and the heatmap if it is asked for."""
         head, result, tables = attention_tables(proof.build_world(), arguments, self.options)
         container = nodes.container(classes=["attnlab-attention"])
-        container += [table_node(table) for table in tables]
+        container += [table_node(table, self.env) for table in tables]
         if "heatmap" in self.options:
             container += heatmap(self.env, head, result.weights)
         return container
 
 
 def heatmap(env: BuildEnvironment, head: byhand.Head, weights: Floats) -> nodes.Element:
-    """Draw the weights of a head into a file of the build, and return the image.
+    """Draw the weights of a head into files of the build, and return the figure.
 
     Parameters
     ----------
     env : BuildEnvironment
-        Of the build. The file stands beside its doctrees, named by what it holds.
+        Of the build. The files stand beside its doctrees, named by what they hold.
     head : Head
         Whose weights.
     weights : ndarray, shape (n, n)
@@ -339,7 +242,7 @@ def heatmap(env: BuildEnvironment, head: byhand.Head, weights: Floats) -> nodes.
     Returns
     -------
     nodes.Element
-        A container of the image, whose alternative text tells every number.
+        The figure, whose alternative text tells every number.
     """
     import matplotlib as mpl
 
@@ -349,22 +252,25 @@ def heatmap(env: BuildEnvironment, head: byhand.Head, weights: Floats) -> nodes.
     folder = Path(env.doctreedir, "attnlab")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as unfinished:
-        drawn = Path(unfinished, "heatmap.png")
-        figures.save(figure, drawn)
-        file = folder / f"attention-{sha256(drawn.read_bytes()).hexdigest()[:16]}.png"
-        if not file.exists():  # a newer file would have other pages read again
-            drawn.replace(file)
+        pictures.draw(figure, Path(unfinished, "drawn"))
+        drawn = sorted(Path(unfinished).iterdir())
+        digest = sha256(b"".join(file.read_bytes() for file in drawn)).hexdigest()[:16]
+        stem = folder / f"attention-{digest}"
+        for file in drawn:
+            kept = Path(file.name.replace("drawn", str(stem)))
+            if not kept.exists():  # a newer file would have other pages read again
+                file.replace(kept)
     page = Path(env.srcdir, env.docname).parent
-    rows = "; ".join(
-        f"{query} gives "
-        + ", ".join(f"{key} {weight:.3f}" for key, weight in zip(head.sentence, row, strict=True))
-        for query, row in zip(head.sentence, weights.tolist(), strict=True)
-    )
-    image = nodes.image(
-        uri=Path(os.path.relpath(file, page)).as_posix(),
-        alt=f"Heatmap of the weights of {describe(head)} on “{sentence}”: {rows}.",
-    )
-    return nodes.container("", image, classes=["attnlab-heatmap"])
+    return pictures.picture_node(Path(os.path.relpath(stem, page)).as_posix(), stem)
+
+
+class Picture(_Directive):
+    """Show a figure that a lesson drew: ``.. picture:: /lessons/images/sphx_glr_s1_one_001``."""
+
+    def show(self, arguments: str) -> nodes.Element:
+        """Return the figure."""
+        byhand.check_options("picture", self.options, ())
+        return pictures.picture_node(arguments, Path(self.env.relfn2path(arguments)[1]))
 
 
 class results_log(nodes.literal_block):
@@ -651,9 +557,8 @@ def setup(app: Sphinx) -> None:
     """Register the directives, their nodes and the style sheet."""
     app.add_directive("by-hand", ByHand)
     app.add_directive("attention", Attention, override=True)
+    app.add_directive("picture", Picture)
     app.add_directive("results-log", ResultsLogDirective)
-    app.add_node(cell, html=(visit_cell, depart_cell))
-    app.add_node(scroll_box, html=(visit_scroll_box, depart_scroll_box))
     app.add_node(results_log, html=(visit_results_log, None))
     app.connect("env-updated", rewrite)
     app.connect("builder-inited", _add_static_path)

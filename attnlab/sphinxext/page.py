@@ -1,4 +1,4 @@
-"""What completes each page: what it says of itself, its place among the lessons, sizes of images.
+"""What completes each page of the workshop's own site, which lists this module in its conf.py.
 
 - A page carries its title and first paragraph as metadata, for search engines and for the cards
   that social networks show. With an address of its own (``html_baseurl``), the site also has the
@@ -28,15 +28,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
 
 CARD = "_static/card.png"
+#: The page that lists the lessons.
+LESSONS = "lessons/index"
 #: Longest description that search engines show.
 LONGEST = 160
 #: Of pages that Sphinx makes itself.
 TITLES = {"genindex": "Index", "search": "Search"}
 #: sphinx-gallery's, for tags, binder links, tables of pandas and HTML output.
-UNUSED = ("sg-tags.js", "sg_gallery-binder.css", "sg_gallery-dataframe.css")
-UNUSED += ("sg_gallery-rendered-html.css",)
+UNUSED = {
+    "sg-tags.js",
+    "sg_gallery-binder.css",
+    "sg_gallery-dataframe.css",
+    "sg_gallery-rendered-html.css",
+}
 
 
 def description(doctree: nodes.document) -> str:
@@ -136,7 +143,7 @@ def complete(
             file for file in context[files] if PurePosixPath(str(file.filename)).name not in UNUSED
         ]
 
-    lessons = app.env.toctree_includes.get(f"{gallery_folder(app)}/index", [])
+    lessons = app.env.toctree_includes.get(LESSONS, [])
     if pagename in lessons:
         context["lessons"] = [
             (
@@ -162,12 +169,6 @@ def complete(
         context["body"] = sized(body, size)
 
 
-def gallery_folder(app: Sphinx) -> str:
-    """Return the folder of the lessons' pages, or nothing on a site without lessons."""
-    folder: str = getattr(app.config, "sphinx_gallery_conf", {}).get("gallery_dirs", "")
-    return folder
-
-
 def publish(app: Sphinx, exception: Exception | None) -> None:
     """At the end of a build of a site with an address: write the cards' picture and the sitemap."""
     base = app.config.html_baseurl
@@ -186,7 +187,8 @@ def publish(app: Sphinx, exception: Exception | None) -> None:
     )
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Connect to Sphinx."""
     app.connect("html-page-context", complete)
     app.connect("build-finished", publish)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
