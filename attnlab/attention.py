@@ -189,13 +189,13 @@ def attention(
         If an array has fewer than two axes or an empty one, or two shapes do not fit.
     InvalidValueError, InvalidTypeError
         If an array holds NaN or infinity, or numbers that are not real; if a product of
-        finite numbers is too large for their floating type.
+        finite numbers is too large for their floating type; if causal is no bool.
 
     Notes
     -----
     Vaswani et al., "Attention Is All You Need", 2017, equation 1.
     """
-    X, W_q, W_k, W_v = _head_inputs(X, W_q, W_k, W_v)
+    X, W_q, W_k, W_v = _head_inputs(X, W_q, W_k, W_v, causal)
     n, d_k = X.shape[-2], W_k.shape[-1]
 
     Q, K, V = X @ W_q, X @ W_k, X @ W_v
@@ -211,6 +211,11 @@ def attention(
 
 def real_array(name: str, value: ArrayLike, axes: int, finite: bool = True) -> Floats:
     """Read an argument as a floating array with at least `axes` axes, none of them empty."""
+    if np.ma.is_masked(value):
+        raise InvalidTypeError(
+            f"{name} must hold no masked entries, since attention would read what the mask hides; "
+            "fill them first, or set the scores to −∞"
+        )
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -259,9 +264,11 @@ def _vector_pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _head_inputs(
-    X: ArrayLike, W_q: ArrayLike, W_k: ArrayLike, W_v: ArrayLike
+    X: ArrayLike, W_q: ArrayLike, W_k: ArrayLike, W_v: ArrayLike, causal: object
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Read the four arrays of a head and check that their shapes fit."""
+    """Read the four arrays of a head and check that their shapes fit, and the switch."""
+    if not isinstance(causal, (bool, np.bool_)):
+        raise InvalidTypeError(f"causal must be True or False, but it is {causal!r}")
     arrays = {
         name: real_array(name, value, axes=2)
         for name, value in {"X": X, "W_q": W_q, "W_k": W_k, "W_v": W_v}.items()

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,6 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return COULD_NOT_RUN
     except AttnlabError as error:
         print(f"attnlab: {error}", file=sys.stderr)
+        return COULD_NOT_RUN
+    except ImportError as error:
+        print(f"attnlab: a package cannot be imported: {error}", file=sys.stderr)
+        return COULD_NOT_RUN
+    except Exception:  # a mistake of ours: its traceback helps, and 1 would say "it differs"
+        traceback.print_exc()
         return COULD_NOT_RUN
     except KeyboardInterrupt:
         print("attnlab: interrupted; no file is left half-written", file=sys.stderr)

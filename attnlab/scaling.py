@@ -74,6 +74,7 @@ def measure_scaling(
         check_count(name, number)
     if not isinstance(rng, np.random.Generator):
         raise InvalidTypeError(f"rng must be a numpy.random.Generator, but it is {rng!r}")
+    d, trials, keys = int(d), int(trials), int(keys)  # NumPy's small integers would overflow
     total = squares = top_unscaled = top_scaled = 0.0
     for scores in _scores(rng, d, trials, keys):
         total += float(scores.sum())

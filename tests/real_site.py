@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,7 +84,8 @@ def served(site: Path, path: str = "/", policy: str = POLICY) -> Iterator[str]:
             self.send_header("Content-Length", str(len(content)))
             self.send_header("Content-Security-Policy", policy)
             self.end_headers()
-            self.wfile.write(content)
+            with suppress(ConnectionError):  # the browser went on
+                self.wfile.write(content)
 
         def log_message(self, *args: object) -> None:
             pass

@@ -349,3 +349,16 @@ def test_refused(call, error, shown):
     assert isinstance(caught.value, TypeError if error is TYPE else ValueError)
     for fragment in shown:
         assert fragment in str(caught.value)
+
+
+@pytest.mark.parametrize("function", [softmax, raw_attention])
+def test_a_masked_entry_is_refused_since_its_mask_would_be_lost(function):
+    masked = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 0], [0, 1]])
+    with pytest.raises(attnlab.InvalidTypeError, match="no masked entries"):
+        function(masked)
+
+
+@pytest.mark.parametrize("causal", ["no", float("nan"), None, 1, np.array([True])])
+def test_causal_is_true_or_false(causal):
+    with pytest.raises(attnlab.InvalidTypeError, match="causal must be True or False"):
+        attention(np.eye(2), np.eye(2), np.eye(2), np.eye(2), causal=causal)

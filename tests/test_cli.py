@@ -398,3 +398,19 @@ def test_the_same_bytes_in_any_surroundings(
 def test_canonical_path_is_in_the_package():
     assert canonical_path() == Path(attnlab.__file__).parent / "canonical" / "results.log"
     assert (cli.SAME, cli.DIFFERENT, cli.COULD_NOT_RUN) == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ImportError("no matplotlib"), "cannot be imported: no matplotlib"),
+        (KeyError("x"), "KeyError"),
+    ],
+)
+def test_what_nobody_foresaw_does_not_look_like_a_difference(error, said, monkeypatch, capsys):
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(cli.reproduce, "write", fail)
+    assert cli.main(["reproduce"]) == 2
+    assert said in capsys.readouterr().err

@@ -106,3 +106,8 @@ VALUE, TYPE = attnlab.InvalidValueError, attnlab.InvalidTypeError
 def test_refused(arguments, error, shown):
     with pytest.raises(error, match=shown):
         measure_scaling(*arguments)
+
+
+def test_small_integers_of_numpy_count_like_any_other():
+    small = measure_scaling(np.random.default_rng(0), np.int8(100), np.int16(300), np.int8(8))
+    assert small == measure_scaling(np.random.default_rng(0), 100, 300, 8)

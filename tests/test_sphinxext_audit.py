@@ -28,6 +28,7 @@ MUST_BE_PROVED = {
     "3.5 is no version": ["3.5"],
     "Python 3.11 with 64 MB": ["64"],
     "1. The start": ["1"],
+    "⅝ or ⑨ of it": ["⅝", "⑨"],
 }
 MAY_STAND = [
     "",
@@ -65,7 +66,8 @@ def test_lets_other_digits_stand(text):
 
 def test_a_heading_may_begin_with_a_number_and_no_more():
     assert audit.bare_numbers("3. Raw attention", heading=True) == []
-    assert audit.bare_numbers("3.1 Raw attention of 3", heading=True) == ["3"]
+    assert audit.bare_numbers("3.1. Raw attention of 3", heading=True) == ["3"]
+    assert audit.bare_numbers("0.9 of the weight", heading=True) == ["0.9"]
     assert audit.bare_numbers("Raw attention 3", heading=True) == ["3"]
 
 
@@ -77,6 +79,8 @@ FORMULAS = {
     r"768 \times 64": ["768", "64"],
     r"147{,}456": ["147{,}456"],
     r"11": ["11"],
+    r"\frac{3}{4}": [],
+    r".5 x": [".5"],
 }
 
 
@@ -149,12 +153,12 @@ https://example.org/53, `<https://example.org/54>`_ and |x|.
 
 .. py:function:: f(x=59)
 
-   Docstring of 61.
+   Described by 61.
 """
 EXPECTED = {
     1: ["21"], 7: ["23", "0.25"], 10: ["31"], 13: ["32"], 15: ["33"], 16: ["34"], 19: ["35"],
     21: ["37"], 24: ["38"], 28: ["39"], 32: ["41", "41"], 35: ["42"], 43: ["44"],
-    45: ["51", "56"], 48: ["55"],
+    45: ["51", "56"], 48: ["55"], 64: ["61"],
 }  # fmt: skip
 
 
@@ -300,3 +304,41 @@ def test_a_line_that_is_not_in_the_script_is_named_by_the_page(tmp_path, page, p
     outside = tmp_path / "page.rst"
     outside.write_text(page)
     assert places.locate(env, f"{outside}:2", "words that are not there") == f"{outside}:2"
+
+
+SMUGGLED = """
+Title
+=====
+
+.. table:: 0.9031 caption
+
+   ===  ===
+   a    b
+   ===  ===
+
+.. topic:: 0.9101 topic
+
+   Text.
+
+0.9011 of it goes to river
+--------------------------
+
+.. describe:: thing
+
+   It weighs 0.9341.
+
+.. image:: picture.png
+   :alt: an alt of 0.9501
+
+.. toctree::
+   :caption: contents 0.9701
+
+   0.9711 the other <other>
+"""
+
+
+def test_a_number_is_found_wherever_a_reader_meets_it(tmp_path):
+    (tmp_path / "picture.png").write_bytes(b"")
+    built = build(tmp_path, {"index": SMUGGLED, "other": "Text."})
+    for number in ("0.9031", "0.9101", "0.9011", "0.9341", "0.9501", "0.9701", "0.9711"):
+        assert any(f"the number {number} stands bare" in line for line in built.warnings), number

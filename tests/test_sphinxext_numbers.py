@@ -1,6 +1,7 @@
 """Numbers as texts show them, and expressions over measurements."""
 
 import math
+import sys
 from decimal import Decimal
 
 import pytest
@@ -30,15 +31,12 @@ FOUND = {
     "2.22e-16": ("2.22e-16", "1e-18"),
     "1e3": ("1000", "1000"),
     "2.2 × 10⁻¹⁶": ("2.2e-16", "1e-17"),
-    "2.2×10^{-16}": ("2.2e-16", "1e-17"),
+    "5 Million": ("5000000", "1e6"),
     "10⁻¹⁶": ("1e-16", "1e-16"),
     "GPT-2 has 12": ("12", "1"),
     "S3 says 0.5.": ("0.5", "0.1"),
     "x − 3": ("3", "1"),
-    "two": ("2", None),
-    "Twice": ("2", None),
-    "half": ("0.5", None),
-    "a quarter": ("0.25", None),
+    "half of 8": ("8", "1"),
 }
 
 
@@ -47,10 +45,12 @@ def test_finds_a_number(text, expected):
     (shown,) = numbers.find(text)
     value, unit = expected
     assert shown.value == Decimal(value)
-    assert shown.unit == (None if unit is None else Decimal(unit))
+    assert shown.unit == Decimal(unit)
 
 
-@pytest.mark.parametrize("text", ["S1", "GPT-2", "W_Q2", "1.2.3", "forty-two", "someone", ""])
+@pytest.mark.parametrize(
+    "text", ["S1", "GPT-2", "W_Q2", "results.log", "x86-64", "two", "someone", ""]
+)
 def test_finds_no_number_in_a_name(text):
     assert numbers.find(text) == []
 
@@ -84,7 +84,16 @@ SHOWS = [
     ("two", 2.0),
     ("yes", True),
     ("False", False),
-    ("it is true", True),
+    ("about 0.43", 0.4349309328309787),
+    ("≈0.43", 0.4349309328309787),
+    ("Exactly\u00a00.3", 0.3),
+    ("16\u202f000", 16000),
+    ("2000%", 20),
+    ("0", 1e-17),
+    ("10⁻¹⁶", 1e-16),
+    ("about a half", 0.5),
+    ("a quarter", 0.25),
+    ("Twice", 2),
     ("28311552000000000001", 28311552000000000001),
 ]
 
@@ -108,14 +117,22 @@ DOES_NOT_SHOW = [
     ("0.0", 0.04, "show a digit of it"),
     ("two", 1.9998, "must be exact"),
     ("half", 0.4998, "must be exact"),
-    ("no number", 0.5, "exactly one number must stand in 'no number', but none does"),
-    ("1 to 2", 0.5, "but there are 1, 2 (the value is 0.5)"),
-    ("one of 8", 0.5, "but there are 8, one"),
-    ("1.2.3", 1.2, "none does"),
+    ("no number", 0.5, "'no number' cannot be read (the value is 0.5): show one number"),
+    ("1 to 2", 0.5, "cannot be read"),
+    ("one of 8", 0.5, "cannot be read"),
+    ("1.2.3", 1.2, "cannot be read"),
     ("0.5", math.nan, "the value is nan"),
     ("0.5", math.inf, "the value is inf"),
     ("no", True, "the value is True"),
     ("1", True, "must say yes, no, true or false"),
+    ("not true", True, "must say yes, no, true or false"),
+    ("1", 0.6, "more than 5 % away: show decimals"),
+    ("1 million", 600000, "more than 5 % away"),
+    ("exactly 0.43", 0.4349309328309787, "must be exact"),
+    ("1e401", 1.0, "beyond 400"),
+    ("0e99999999", 0.0, "beyond 400"),
+    ("1e" + "9" * 20, 1.0, "beyond 400"),
+    ("1" * 61, 1.0, "cannot be read"),
     ("yes and no", True, "must say yes, no, true or false"),
 ]
 
@@ -129,7 +146,51 @@ def test_a_text_that_does_not_show_a_value_is_refused(text, value, message):
     assert message in str(caught.value)
 
 
-VALUES = {"S2.scores.river": 0.54, "S5.std.4": 1.97, "S6.d_k": 64, "a.b": True, "a.bb": False}
+# What a hasty reader would take for a number that it is not; the value is what it seems to be.
+NOT_READ = [
+    ("minus 0.5", 0.5), ("negative 0.5", 0.5), ("–0.5", 0.5), ("—0.5", 0.5), ("- 0.5", -0.5),
+    ("--0.5", 0.5), ("±0.5", 0.5), ("√2", 2), ("5²", 5), ("5^2", 5), ("10^2", 10), ("½", 0.5),
+    ("3½", 3), ("1/2", 1), ("5‰", 5), ("5 hundred", 5), ("5 trillion", 5), ("two hundred", 2),
+    ("two million", 2), ("minus two", 2), ("half a million", 0.5), ("twenty two", 20),
+    ("5 e5", 5), ("1e5e5", 1e5), ("0,435", 435), ("1,23", 123), ("1,234 567", 1234567),
+    ("007", 7), ("5k", 5), ("5x", 5), ("0.435.", 0.435), ("(5)", 5), ("not 5", 5), ("$5", 5),
+    ("\u202e5", 5), ("0\u200b.5", 0.5), ("٥", 5), ("５", 5), ("thouſand", 5), ("5 thouſand", 5),
+    ("5 %%", 0.05), ("about about 5", 5), ("less than 5", 5), ("S5", 5), ("", 0.5), ("yes", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), NOT_READ, ids=[ascii(text) for text, _ in NOT_READ])
+def test_any_other_form_is_refused(text, value):
+    with pytest.raises(InvalidValueError, match=r"cannot be read .*: show one number such as"):
+        numbers.check(text, value)
+
+
+NOT_FOUND = [
+    "0,435", "5²", "5^2", "½", "5‰", "5k", "5 hundred", "5 millions", "5 e5", "1e5e5", "√5", "–5",
+    "minus 5", "0\u200b.5", "٥", "1.2.3", "10^-16", "5 %x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_FOUND, ids=[ascii(text) for text in NOT_FOUND])
+def test_a_number_in_a_sentence_that_cannot_be_read_is_refused(text):
+    with pytest.raises(InvalidValueError, match="cannot be read: write it as"):
+        numbers.find(f"it is {text} here")
+
+
+def test_a_number_in_a_sentence_has_a_usual_size():
+    for text in ("1" * 61, "1e401", "1 × 10⁻⁹⁹⁹"):
+        with pytest.raises(InvalidValueError, match=r"longer than 60|beyond 400"):
+            numbers.find(text)
+
+
+VALUES = {
+    "S2.scores.river": 0.54,
+    "S5.std.4": 1.97,
+    "S6.d_k": 64,
+    "a.b": True,
+    "a.bb": False,
+    "S6.nan": math.nan,
+}
 
 EVALUATES = {
     "S2.scores.river": 0.54,
@@ -190,6 +251,23 @@ REFUSED = {
     "(10 ** 300) ** 2": "cannot calculate",
     "exp(1000)": "cannot calculate",
     "exp()": "cannot calculate",
+    "1e999 > S6.d_k": "is inf",
+    "S6.nan < 1": "'S6.nan' is nan",
+    "S6.d_k == S6.d_k": "compared with itself",
+    "S6.d_k < 65 < 66 > S6.d_k": "compared with itself",
+    "1 < 2 and S6.d_k > 1": "every part of an 'and' must name a measurement",
+    "S6.d_k > 1 and exp(1) > 2": "every part of an 'and' must name a measurement",
+    "1_000": "'_' is not allowed",
+    "0x10": "'0x' is not allowed",
+    "0B1": "'0B' is not allowed",
+    "S6.d_k # 5": "'#' is not allowed",
+    "_0_ + S6.d_k": "'_' is not allowed",
+    "ｅxp(1)": "is not allowed",
+    "None": "is not allowed",
+    "*".join(["(2 ** 1000)"] * 40): "too large",
+    "9" * 400: "too large",
+    "-" * 2500 + "S6.d_k": "has over 500 characters",
+    "(" * 240 + "1" + ")" * 240: "cannot read",
 }
 
 
@@ -204,6 +282,27 @@ def test_names_and_constants_of_an_expression():
     parsed = expressions.parse("0.98 * S5.std.4 < S6.d_k and S5.std.4 != 2 and a.b == True")
     assert parsed.names == ("S5.std.4", "S6.d_k", "a.b")
     assert sorted(parsed.constants) == [0.98, 2]
+    assert sorted(expressions.parse("-0.5 < a.b - 1 < --3").constants) == [-0.5, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "nothing"),
+    [("0.5", True), ("exp(1) + 1", True), ("abs(5)", True), ("min(5, 6)", True), ("True", True),
+     ("exp(2 + 3)", True), ("exp(1)", False), ("sqrt(2)", False), ("3 * a.b", False)],
+)  # fmt: skip
+def test_an_expression_without_a_measurement_proves_nothing(text, nothing):
+    assert expressions.parse(text).proves_nothing is nothing
+
+
+def test_an_expression_nested_too_deeply_is_refused():
+    parsed = expressions.parse("-" * 400 + "S6.d_k")
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(300)
+    try:
+        with pytest.raises(InvalidValueError, match="nested too deeply"):
+            parsed.evaluate(VALUES)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_an_unknown_name_gets_the_nearest_names():

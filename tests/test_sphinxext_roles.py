@@ -55,6 +55,18 @@ BAD = {
     ":claim:`none <S2.softmax.the>`": "is no comparison, it is 0.1849",
     ":claim:`empty <1 < 2>`": "names no measurement",
     ":claim:`under 0.4 <S2.softmax.the < 0.5>`": "'0.4' stands in the text, but not in 'S2.",
+    ":logline:`line 5 <S3.symmetric>`": "'5' stands in the text, but the line is",
+    ":logline:`line twelve <S3.symmetric>`": "'twelve' stands in the text, but the line is",
+    ":logline:`line ½ <S3.symmetric>`": "stands in the text, but the line is",
+    ":measured:`2.7 <exp(1) + 0>`": "names no measurement",
+    ":measured:`13 <S6.layers + True>`": "'True' is no number",
+    ":measured:`1e99999999999999999999 <S6.layers>`": "beyond 400",
+    f":measured:`12 <{'-' * 2500}S6.layers>`": "has over 500 characters",
+    ":measured:`12 <_0_ * S6.layers>`": "'_' is not allowed",
+    ":claim:`under -0.5 <S2.softmax.the < 0.5>`": "'-0.5' stands in the text, but not in 'S2.",
+    ":claim:`under 5² <S2.softmax.the < 5>`": "cannot be read",
+    ":claim:`same <S2.softmax.the == S2.softmax.the>`": "compared with itself",
+    ":claim:`both <S2.softmax.the > 0 and 7 > 6>`": "must name a measurement",
     ":claim:`text`": "expected text and a target",
     ":given:`5 <>`": "given: expected text and a target",
     ":given:`5`": "given: expected text and a target",
@@ -160,6 +172,47 @@ def test_a_role_that_proves_nothing_warns_at_its_line(tmp_path, role, message):
     assert message in warning
     assert "[attnlab." in warning
     assert proof.records(site.app.env)["index"].failed
+
+
+TWELVE = ":measured:`12 <S6.layers>`"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a -{TWELVE}", f"a \\ −\\ {TWELVE}", f"a –{TWELVE}", f"a —{TWELVE}", f"a +\\ {TWELVE}",
+        f"±\\ {TWELVE}", f"√\\ {TWELVE}", f"minus {TWELVE}", f"a *negative* {TWELVE}",
+        f":math:`-`\\ {TWELVE}", f"5\\ {TWELVE}", f"{TWELVE}\\ ²", f"{TWELVE}\\ :sup:`2`",
+        f"{TWELVE} %", f"{TWELVE}\\ ‰", f"{TWELVE}\\ ^2", f"{TWELVE}\\ e5", f"{TWELVE}\\ .5",
+        f"{TWELVE} hundred", f"{TWELVE} **million**", f"{TWELVE} × 10⁻¹⁶",
+    ],
+)  # fmt: skip
+def test_what_changes_a_number_must_stand_inside_the_role(tmp_path, text):
+    site = build(tmp_path, {"index": f"Some text.\n\n{text} and more."})
+    assert (
+        "index.rst:6: measured: put the sign or unit beside '12' inside the role [attnlab.measured]"
+    ) in site.warnings
+
+
+def test_other_neighbours_of_a_number_are_fine(tmp_path):
+    text = f"({TWELVE}), {TWELVE} × {TWELVE}: {TWELVE} layers. {TWELVE} each, - {TWELVE}."
+    assert build(tmp_path, {"index": text}).warnings == []
+
+
+def test_a_line_in_own_words_may_tell_its_number(tmp_path, log):
+    line = log.line_numbers[WATER]
+    text = f":logline:`results.log, line {line}. <{WATER}>`"
+    assert build(tmp_path, {"index": text}).warnings == []
+
+
+@pytest.mark.parametrize("error", [ArithmeticError, RecursionError])
+def test_no_text_stops_the_build(tmp_path, monkeypatch, error):
+    def fail(*arguments):
+        raise error("too much")
+
+    monkeypatch.setattr(roles.numbers, "check", fail)
+    (warning,) = build(tmp_path, {"index": TWELVE}).warnings
+    assert "measured: too much" in warning
 
 
 def test_a_refused_role_still_shows_its_text(tmp_path):

@@ -377,6 +377,8 @@ def test_a_lesson_shows_its_section_letter_for_letter_and_all_its_matrices(site,
                 assert line in printed  # and after those before it
     tables = [name for name, (lesson, _) in MATRICES.items() if lesson == number]
     assert len(page.select(".attnlab-output table")) == len(tables)
+    ids = [tag["id"] for tag in page.select("[id]")]
+    assert len(ids) == len(set(ids))
 
 
 # In a browser
@@ -403,12 +405,15 @@ def open_lesson(site):
 CORNER = {"position": {"x": 9, "y": 9}}
 VISIBLE = """box => [...box.querySelectorAll('.attnlab-arithmetic')].filter(
     told => getComputedStyle(told).visibility === 'visible').map(told => told.innerText)"""
-#: Whether the box with the arithmetic is whole: on the page, and nothing cuts or covers it.
+#: Whether the box with the arithmetic is whole: outside the table, on the page, and nothing cuts
+#: or covers it.
 WHOLE = """told => {
     told.scrollIntoView({block: 'center', behavior: 'instant'});
     const {left, right, top, bottom} = told.getBoundingClientRect();
+    const table = told.closest('.attnlab-scroll').getBoundingClientRect();
     const at = (x, y) => told.contains(document.elementFromPoint(x, y));
-    return left >= 0 && right <= innerWidth && told.scrollWidth <= told.clientWidth
+    return (top >= table.bottom || left >= table.right) && left >= 0 && right <= innerWidth
+        && told.scrollWidth <= told.clientWidth
         && at(left + 2, top + 2) && at(right - 2, top + 2)
         && at(left + 2, bottom - 2) && at(right - 2, bottom - 2);
 }"""

@@ -88,7 +88,7 @@ def torch_difference(
     """
     try:
         import torch
-    except ImportError as error:
+    except (ImportError, OSError) as error:  # OSError: a library of its own is missing
         raise MissingDependencyError(
             f"PyTorch is needed for this comparison and cannot be imported ({error}); "
             "install it with: python -m pip install 'attnlab[torch]'"

@@ -1,7 +1,7 @@
 r"""The audit: every number in prose is proved, or it is a warning.
 
 It reads each page that a person wrote (not docstrings) once Docutils has parsed it, and looks at
-what a reader sees as prose: paragraphs, list items, table cells, captions, headings.
+what a reader meets as prose: paragraphs, list items, table cells, captions, headings, alt texts.
 
 Numbers that may stand:
 
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx import addnodes
 
-from attnlab.sphinxext import proof
+from attnlab.sphinxext import pictures, proof
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,11 +50,11 @@ _NOT_PROSE = (
     nodes.citation_reference,
     nodes.problematic,
     nodes.system_message,
-    addnodes.desc,
+    addnodes.desc_signature,
     addnodes.download_reference,
     addnodes.index,
 )
-_NUMBER = re.compile(r"(?<![\w.])[-+−]?\.?[\d½⅓⅔¼¾⅛]+(?:[.,]\d+)*(?:[eE][-+−]\d+)?\w*(?:\s?%)?")
+_NUMBER = re.compile(r"(?<![\w.])[-+−]?\.?[\d¼-¾⅐-⅞①-⑳]+(?:[.,]\d+)*(?:[eE][-+−]\d+)?\w*(?:\s?%)?")
 
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _YEAR = r"(?:19|20)\d\d"
@@ -73,7 +73,7 @@ _MAY_STAND = re.compile(
     """,
     re.VERBOSE,
 )
-_HEADING_NUMBER = re.compile(r"^\d+(?:\.\d+)*\.?(?=\s)")
+_HEADING_NUMBER = re.compile(r"^(?:[1-9]\d?\.)*[1-9]\d?\.(?=\s)")
 _TEX_TEXT = re.compile(r"\\(?:begin|end|label|tag)\{[^}]*\}")
 
 
@@ -99,7 +99,7 @@ def bare_numbers(text: str, *, heading: bool = False) -> list[str]:
 
 def bare_numbers_in_formula(tex: str) -> list[str]:
     """List the numbers in a formula that need a proof: all but whole numbers up to ten."""
-    numbers = re.findall(r"\d+(?:[.,{}]*\d+)*", _TEX_TEXT.sub("", tex))
+    numbers = re.findall(r"\d*(?:(?:[.,]|\{[.,]\})\d+)+|\d+", _TEX_TEXT.sub("", tex))
     return [
         number for number in numbers if not number.isdecimal() or int(number) > LARGEST_IN_FORMULA
     ]
@@ -126,6 +126,22 @@ def _is_address(node: nodes.Element) -> bool:
     return bool(address) and node.astext() in (address, address.rpartition("://")[2])
 
 
+def _from_docstring(node: nodes.Element) -> bool:
+    """Whether a node, or an object's description in it, was taken from a docstring."""
+    parts = node.findall(nodes.Element) if isinstance(node, addnodes.desc) else (node,)
+    return any("docstring of " in (part.source or "") for part in parts)
+
+
+def _attributes(doctree: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
+    """Yield the prose that stands in attributes: alt texts, and the names in a toctree."""
+    for image in doctree.findall(nodes.image):
+        if not isinstance(image, pictures.picture):  # which tells the numbers that it draws
+            yield image, image.get("alt", "")
+    for toctree in doctree.findall(addnodes.toctree):
+        yield toctree, toctree.get("caption") or ""
+        yield from ((toctree, title) for title, _ in toctree["entries"] if title)
+
+
 def _blocks(node: nodes.Element) -> Iterator[nodes.Element]:
     """Yield the blocks of prose and the formulas that a person wrote and nothing proves."""
     for child in node.children:
@@ -133,7 +149,7 @@ def _blocks(node: nodes.Element) -> Iterator[nodes.Element]:
             continue
         if isinstance(child, nodes.math | nodes.math_block):
             yield child
-        elif isinstance(child, _NOT_PROSE) or "docstring of " in (child.source or ""):
+        elif isinstance(child, _NOT_PROSE) or _from_docstring(child):
             continue
         else:
             if isinstance(child, nodes.TextElement):
@@ -150,12 +166,16 @@ def audit(app: Sphinx, doctree: nodes.document) -> None:
     env = app.env
     if any(fnmatch(env.docname, pattern) for pattern in app.config.attnlab_audit_exclude):
         return
+    for node, text in _attributes(doctree):
+        for number in bare_numbers(text, heading=isinstance(node, addnodes.toctree)):
+            what = "an alt text or a toctree, where no role can prove it: say it in words"
+            proof.warn(env, node, "audit", f"the number {number} stands bare in {what}", number)
     for block in _blocks(doctree):
         if isinstance(block, nodes.math | nodes.math_block):
             found = bare_numbers_in_formula(block.astext())
             what = "a formula: move it to prose, and prove it there with :measured:"
         else:
-            heading = isinstance(block, nodes.title)
+            heading = isinstance(block, nodes.title) and isinstance(block.parent, nodes.section)
             found = bare_numbers("".join(_prose(block)), heading=heading)
             what = (
                 "prose: prove it with :measured:, give its reason with :given:, "

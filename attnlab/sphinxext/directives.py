@@ -22,7 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from attnlab import byhand, figures, reproduce
 from attnlab.errors import AttnlabError, InvalidValueError
-from attnlab.sphinxext import pictures, proof
+from attnlab.sphinxext import audit, pictures, proof
 from attnlab.sphinxext.tables import Table, explained, scroll_box, table_node
 
 if TYPE_CHECKING:
@@ -148,6 +148,11 @@ def attention_tables(
         raise InvalidValueError(f"heatmap takes no value, but {options['heatmap']!r} was given")
     if options.get("caption", "given") in (None, ""):
         raise InvalidValueError("caption must say something, but it is empty")
+    if numbers := audit.bare_numbers(options.get("caption") or ""):
+        raise InvalidValueError(
+            f"caption must hold no number, since no role can prove it there, but it holds "
+            f"{' and '.join(numbers)}"
+        )
     head = byhand.read_head(world, options, sentence)
     result = byhand.attend(world, head)
     whose = options.get("caption") or f"{describe(head)} on “{' '.join(head.sentence)}”"

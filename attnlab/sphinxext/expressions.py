@@ -17,12 +17,17 @@ from typing import TYPE_CHECKING, TypeVar
 from attnlab.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 Value = float | int | bool
 Known = TypeVar("Known")
 
+#: The longest expression, and the most bits of a whole number: as large as a float can be.
+LENGTH, BITS = 500, 1024
+
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+)+")
+# What Python reads but a reader does not: comments, 1_000, 0x10, and names like the placeholders.
+_NOT_ARITHMETIC = re.compile(r"[^\x00-\x7f]|[#_\\]|(?<![\w.])0[xob]", re.IGNORECASE)
 
 
 def _power(base: Value, exponent: Value) -> Value:
@@ -74,7 +79,9 @@ class Expression:
     names : tuple of str
         The measurements in it, each once, in order.
     constants : tuple of float or int
-        The numbers that are written in it.
+        The numbers that are written in it, with the sign before them.
+    proves_nothing : bool
+        Whether it has no name, and is no ``exp``, ``sqrt`` or ``log`` of a number.
     """
 
     text: str
@@ -82,6 +89,14 @@ class Expression:
     constants: tuple[float | int, ...]
     _tree: ast.expr
     _placeholders: Mapping[str, str]
+
+    @property
+    def proves_nothing(self) -> bool:
+        """Whether no measurement is in it and no function calculates anything."""
+        match self._tree:
+            case ast.Call(func=ast.Name(id="exp" | "sqrt" | "log"), args=[ast.Constant()]):
+                return False
+        return not self.names
 
     def evaluate(self, values: Mapping[str, Value]) -> Value:
         """Return the value.
@@ -98,10 +113,21 @@ class Expression:
         """
         try:
             return self._value(self._tree, values)
+        except RecursionError as error:
+            raise InvalidValueError(f"cannot calculate {self.text!r}: nested too deeply") from error
         except (ArithmeticError, ValueError, TypeError) as error:
             raise InvalidValueError(f"cannot calculate {self.text!r}: {error}") from error
 
     def _value(self, node: ast.expr, values: Mapping[str, Value]) -> Value:
+        """Return the value of a part, if it is a number of usual size."""
+        value = self._any_value(node, values)
+        if isinstance(value, int) and value.bit_length() > BITS:
+            raise ValueError("a whole number is too large")
+        if not math.isfinite(value):
+            raise ValueError(f"{_source(node, self._placeholders)!r} is {value}")
+        return value
+
+    def _any_value(self, node: ast.expr, values: Mapping[str, Value]) -> Value:
         """Return the value of a part."""
         match node:
             case ast.Constant(value=bool() | int() | float() as constant):
@@ -118,12 +144,16 @@ class Expression:
             case ast.Compare(left=left, ops=ops, comparators=comparators) if all(
                 type(op) in _COMPARE for op in ops
             ):
+                if len({ast.dump(term) for term in (left, *comparators)}) <= len(comparators):
+                    raise ValueError("a value is compared with itself")
                 terms = [self._value(term, values) for term in (left, *comparators)]
                 return all(
                     _COMPARE[type(op)](a, b)
                     for op, a, b in zip(ops, terms, terms[1:], strict=False)
                 )
             case ast.BoolOp(op=ast.And(), values=parts):
+                if not all(_names_something(part) for part in parts):
+                    raise ValueError("every part of an 'and' must name a measurement")
                 truths = [self._value(part, values) for part in parts]
                 if not all(isinstance(truth, bool) for truth in truths):
                     raise ValueError("'and' joins comparisons, not numbers")
@@ -132,6 +162,11 @@ class Expression:
             f"{_source(node, self._placeholders)!r} is not allowed: use measurement names, "
             f"numbers, + - * / ** ( ), {', '.join(FUNCTIONS)}, comparisons and 'and'"
         )
+
+
+def _names_something(part: ast.expr) -> bool:
+    """Whether a part of an expression has a measurement in it."""
+    return any(isinstance(node, ast.Name) and node.id not in FUNCTIONS for node in ast.walk(part))
 
 
 def _source(node: ast.expr, placeholders: Mapping[str, str]) -> str:
@@ -160,21 +195,34 @@ def parse(text: str) -> Expression:
     InvalidValueError
         If it is no expression.
     """
+    if len(text) > LENGTH:
+        raise InvalidValueError(f"the expression {text[:40]!r}... has over {LENGTH} characters")
+    if odd := _NOT_ARITHMETIC.search(_NAME.sub("", text)):
+        raise InvalidValueError(f"{odd[0]!r} is not allowed in the expression {text!r}")
     names = tuple(dict.fromkeys(_NAME.findall(text)))
     placeholders = {f"_{i}_": name for i, name in enumerate(names)}
     for_python = _NAME.sub(lambda match: f"_{names.index(match[0])}_", text)
     try:
         tree = ast.parse(for_python.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InvalidValueError(f"cannot read the expression {text!r}") from error
-    constants = tuple(
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, int | float)
-        and not isinstance(node.value, bool)
-    )
-    return Expression(text, names, constants, tree, placeholders)
+    return Expression(text, names, tuple(_constants(tree)), tree, placeholders)
+
+
+def _constants(node: ast.AST) -> Iterator[float | int]:
+    """Yield the numbers in an expression, with the sign before them."""
+    todo = [(node, 1)]
+    while todo:
+        node, sign = todo.pop()
+        match node:
+            case ast.Constant(value=bool()):
+                pass
+            case ast.Constant(value=int() | float() as value):
+                yield sign * value
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                todo.append((operand, -sign))
+            case _:
+                todo += [(child, 1) for child in ast.iter_child_nodes(node)]
 
 
 def look_up(names: Iterable[str], known: Mapping[str, Known]) -> dict[str, Known]:

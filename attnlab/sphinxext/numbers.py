@@ -1,7 +1,11 @@
-"""Numbers as readers see them: found in a text, and compared with a value.
+"""Numbers as readers see them: read from a text, and compared with a value.
 
 A number is compared at the precision it is shown in: the value is rounded to as many decimals,
-as Python's ``format`` rounds (which is how the log rounds), and must then be the same number.
+as Python's ``format`` rounds (which is how the log rounds), and must then be the same number. A
+number without decimals must also be within 5 % of the value, so 0.6 is no ``1``.
+
+Only a few forms are read, and every other is refused, so that no number is read in another way
+than a reader does.
 """
 
 from __future__ import annotations
@@ -16,6 +20,10 @@ from attnlab.errors import InvalidValueError
 DIGITS = 15
 #: What a calculation may be off by and still be a whole number, or zero.
 NOISE = 1e-12
+#: What a number without decimals may be off by, as a part of the value.
+TOLERANCE = Decimal("0.05")
+#: The longest number that is read, and the largest power of ten in it.
+LENGTH, EXPONENT = 60, 400
 
 # fmt: off
 #: Numbers in words, and what they are exactly: numerator and denominator.
@@ -25,30 +33,48 @@ WORDS = {
     "ten": (10, 1), "eleven": (11, 1), "twelve": (12, 1), "thirteen": (13, 1),
     "fourteen": (14, 1), "fifteen": (15, 1), "sixteen": (16, 1), "seventeen": (17, 1),
     "eighteen": (18, 1), "nineteen": (19, 1), "twenty": (20, 1),
-    "once": (1, 1), "twice": (2, 1), "half": (1, 2), "third": (1, 3), "quarter": (1, 4),
+    "once": (1, 1), "twice": (2, 1), "half": (1, 2), "a half": (1, 2), "one half": (1, 2),
+    "third": (1, 3), "a third": (1, 3), "quarter": (1, 4), "a quarter": (1, 4),
 }
 # fmt: on
 #: What a word after a number multiplies it by, as a power of ten.
-SCALES = {"%": -2, "percent": -2, "thousand": 3, "million": 6, "billion": 9}
+SCALES = {"%": -2, "percent": -2, "per cent": -2, "thousand": 3, "million": 6, "billion": 9}
 BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
+FORMS = (
+    "one number such as 0.435, -0.5, 147,456, 2.2e-16, 2.2 × 10⁻¹⁶, 18.5 % or 28.3 million, or one "
+    "word such as two, half or twice, with at most about, around, roughly, nearly, almost, just, "
+    "only, exactly, ≈ or ~ before it"
+)
 
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-# A digit within a name, as in S1, GPT-2 or x86-64, is no number.
-_NUMBER = re.compile(
-    r"""
-    (?<![\w.^]) (?<![A-Za-z]-)
+_EXACT = Context(prec=2000)
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
+_NUMBER = r"""
     (?P<sign> [-+−]? )
-    (?P<digits> \d{1,3} (?:[,\u00a0\u2009\u202f]\d{3})+ (?:\.\d+)? | \d* \.? \d+ )
-    (?![.,]?\d)
-    (?: [eE](?P<e>[-+−]?\d+)
-      | (?: (?P<times>\s*[×x·*]\s*10) | (?<=(?<!\d)10) )
-        (?: (?P<superscript>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+) | \^\{?(?P<caret>[-−]?\d+)\}? )
+    (?P<digits> [1-9][0-9]{0,2} (?P<comma>[,\ ])[0-9]{3} (?:(?P=comma)[0-9]{3})* (?:\.[0-9]+)?
+              | (?:0|[1-9][0-9]*) (?:\.[0-9]+)? | \.[0-9]+ )
+    (?: [eE] (?P<e>[-+−]?[0-9]+)
+      | (?: (?P<times>\s*×\s*10) | (?<=(?<![0-9.,])10) ) (?P<superscript>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
     )?
-    (?: \s* (?P<scale> % | (?:percent|per\ cent|thousand|million|billion)\b ) )?
-    """,
+    (?: \s* (?P<scale> % | (?ai:percent|per\ cent|thousand|million|billion)\b ) )?
+"""
+_HEDGE = r"(?: (?P<hedge>about|around|roughly|nearly|almost|just|only|exactly)\s+ | [≈~]\s* )?"
+_WHOLE = re.compile(
+    rf"{_HEDGE} (?: {_NUMBER} | (?P<word>[a-z]+(?:\ [a-z]+)?) )",
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+# A digit within a name, as in S1, GPT-2 or x86-64, is no number.
+_IN_PROSE = re.compile(
+    rf"[A-Za-z]\w*(?:[-._]\w+)* | (?<![\w.,^]) {_NUMBER} (?![.,]?\d|\w|[\^⁻]|\s*[%‰‱])",
     re.VERBOSE,
 )
-_WORD = re.compile(rf"(?<![\w-])({'|'.join(WORDS)})(?![\w-])", re.IGNORECASE)
+_UNREAD = re.compile(
+    r"""
+    (?<!\w)[\u2010-\u2015±√][\d.] | \b(?:minus|negative)\s+[\d.]
+    | \d\s*(?:hundreds?|dozens?|trillions?|thousands|millions|billions)\b | \d\s+e[-+−]?\d
+    | [\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -61,8 +87,8 @@ class Shown:
         As it stands there.
     value : Decimal
         What it says.
-    unit : Decimal or None
-        The place of its last digit: 0.001 for ``0.435``. None for a word, which is exact.
+    unit : Decimal
+        The place of its last digit: 0.001 for ``0.435``.
     digits : str
         The part of the text that is digits, point and separators.
     exponent : int or None
@@ -73,14 +99,14 @@ class Shown:
 
     text: str
     value: Decimal
-    unit: Decimal | None
-    digits: str = ""
-    exponent: int | None = None
-    scale: int = 0
+    unit: Decimal
+    digits: str
+    exponent: int | None
+    scale: int
 
 
 def find(text: str) -> list[Shown]:
-    """Find the numbers in a text, in digits and in words.
+    """Find the numbers that a sentence has in digits.
 
     Parameters
     ----------
@@ -90,28 +116,41 @@ def find(text: str) -> list[Shown]:
     Returns
     -------
     list of Shown
-        From left to right, digits before words.
+        From left to right. Numbers in words are not read.
+
+    Raises
+    ------
+    InvalidValueError
+        If a digit, or a sign or word at it, is read in no way.
     """
-    found = [_parse(match) for match in _NUMBER.finditer(text)]
-    for match in _WORD.finditer(text):
-        numerator, denominator = WORDS[match[1].lower()]
-        found.append(Shown(match[1], Decimal(numerator) / denominator, None))
-    return found
+    text = " ".join(text.split())
+    rest = _IN_PROSE.sub(" ", text)
+    if _UNREAD.search(text) or any(char.isnumeric() for char in rest):
+        raise InvalidValueError(
+            f"a number in {text!r} cannot be read: write it as 0.435, -0.5, 147,456, 2.2e-16, "
+            "2.2 × 10⁻¹⁶, 18.5 % or 28.3 million"
+        )
+    return [_parse(match) for match in _IN_PROSE.finditer(text) if match["digits"]]
 
 
 def _parse(match: re.Match[str]) -> Shown:
     """Return what a match of the pattern says."""
-    digits = re.sub(r"[^\d.]", "", match["digits"])
-    written = match["e"] or match["superscript"] or match["caret"]
-    exponent = int(written.translate(_SUPERSCRIPTS).replace("−", "-")) if written else None
-    if written and not (match["e"] or match["times"]):  # 10⁻¹⁶ on its own
+    text = match[0].strip()
+    if len(text) > LENGTH:
+        raise InvalidValueError(f"{text[:LENGTH]!r}... is longer than {LENGTH} characters")
+    digits = re.sub(r"[^0-9.]", "", match["digits"])
+    written = match["e"] or match["superscript"]
+    exponent = int(written.translate(_SUPERSCRIPTS)) if written else None
+    if abs(exponent or 0) > EXPONENT:
+        raise InvalidValueError(f"{text!r} has a power of ten beyond {EXPONENT}")
+    if match["superscript"] and not match["times"]:  # 10⁻¹⁶ on its own
         digits = "1"
-    scale = SCALES[match["scale"].replace(" ", "")] if match["scale"] else 0
+    scale = SCALES[match["scale"].lower()] if match["scale"] else 0
     power = (exponent or 0) + scale
-    value = Decimal(digits).scaleb(power)
+    value = Decimal(digits).scaleb(power, _EXACT)
     return Shown(
-        text=match[0].strip(),
-        value=-value if match["sign"] in ("-", "−") else value,
+        text=text,
+        value=value.copy_negate() if match["sign"] in ("-", "−") else value,
         unit=Decimal(1).scaleb(power - len(digits.partition(".")[2])),
         digits=match["digits"],
         exponent=exponent,
@@ -125,53 +164,58 @@ def check(text: str, value: float | int | bool) -> None:
     Parameters
     ----------
     text : str
-        Words with exactly one number in them, or with *yes*, *no*, *true* or *false* for a bool.
+        One number in one of `FORMS`, and nothing else; *yes*, *no*, *true* or *false* for a bool.
     value : float, int or bool
         In full precision.
 
     Raises
     ------
     InvalidValueError
-        If the text says something else, has no number or several, or shows more digits than the
-        value has. The message shows both.
+        If the text says something else, cannot be read, or shows more digits than the value has.
+        The message shows both.
     """
+    text = " ".join(text.split())
     if isinstance(value, bool):
         _check_bool(text, value)
         return
-    shown = find(text)
-    if len(shown) != 1:
+    match = _WHOLE.fullmatch(text) if len(text) <= LENGTH else None
+    word = match and match["word"] and WORDS.get(match["word"].lower())
+    if not match or (match["word"] and not word):
         raise InvalidValueError(
-            f"exactly one number must stand in {text!r}, but "
-            + (f"there are {', '.join(number.text for number in shown)}" if shown else "none does")
-            + f" (the value is {value!r})"
+            f"{text[:LENGTH]!r} cannot be read (the value is {value!r}): show {FORMS}"
         )
-    _check_number(shown[0], value)
+    exact = Decimal(value)
+    if not exact.is_finite():
+        raise InvalidValueError(f"{text!r} is shown, but the value is {value}")
+    if word:
+        shown_exactly = Decimal(word[0]) / word[1]
+    else:
+        shown = _parse(match)
+        _check_number(shown, value, exact)
+        shown_exactly = shown.value
+    if (word or (match["hedge"] or "").lower() == "exactly") and (
+        abs(exact - shown_exactly) > Decimal(NOISE)
+    ):
+        raise InvalidValueError(
+            f"{text!r} is shown, but the value is {value!r} "
+            "(a number in words, or after 'exactly', must be exact)"
+        )
 
 
 def _check_bool(text: str, value: bool) -> None:
     """Raise unless a text says yes for True and no for False."""
-    said = [BOOLEANS[word] for word in re.findall(r"\w+", text.lower()) if word in BOOLEANS]
-    if len(said) != 1:
+    said = BOOLEANS.get(text.lower())
+    if said is None:
         raise InvalidValueError(
             f"{text!r} must say yes, no, true or false, because the value is {value}"
         )
-    if said[0] is not value:
+    if said is not value:
         raise InvalidValueError(f"{text!r} is shown, but the value is {value}")
 
 
-def _check_number(shown: Shown, value: float | int) -> None:
+def _check_number(shown: Shown, value: float | int, exact: Decimal) -> None:
     """Raise unless a number shown is the value, rounded."""
-    exact = Decimal(value)
-    if not exact.is_finite():
-        raise InvalidValueError(f"{shown.text!r} is shown, but the value is {value}")
-    if shown.unit is None:
-        if abs(exact - shown.value) > Decimal(NOISE):
-            raise InvalidValueError(
-                f"{shown.text!r} is shown, but the value is {value!r} "
-                "(a number in words must be exact)"
-            )
-        return
-    if isinstance(value, int) and shown.unit < 1:
+    if isinstance(value, int) and shown.unit < 1 and "." in shown.digits:
         raise InvalidValueError(
             f"{shown.text!r} shows decimals, but the value is the whole number {value:,}"
         )
@@ -181,7 +225,7 @@ def _check_number(shown: Shown, value: float | int) -> None:
             f"{shown.text!r} shows {digits} digits, but a float has {DIGITS}; "
             f"the value is {value!r}"
         )
-    rounded = exact.quantize(shown.unit, ROUND_HALF_EVEN, Context(prec=700))
+    rounded = exact.quantize(shown.unit, ROUND_HALF_EVEN, _EXACT)
     if rounded != shown.value:
         raise InvalidValueError(
             f"{shown.text!r} is shown, but the value is {value!r}, "
@@ -190,6 +234,13 @@ def _check_number(shown: Shown, value: float | int) -> None:
     if not shown.value and abs(value) > NOISE:
         raise InvalidValueError(
             f"{shown.text!r} is shown, but the value is {value!r}: show a digit of it"
+        )
+    off = abs(exact - shown.value)
+    whole = "." not in shown.digits and shown.exponent is None
+    if whole and off > max(TOLERANCE * abs(exact), Decimal(NOISE)):
+        raise InvalidValueError(
+            f"{shown.text!r} is shown, but the value is {value!r}, "
+            "more than 5 % away: show decimals"
         )
 
 

@@ -30,6 +30,16 @@ if TYPE_CHECKING:
     from attnlab.sphinxext.expressions import Expression, Value
 
 LINK = "attnlab-line"
+# What would change a number beside it: a sign, a power, a further digit, a percentage.
+_SPACE = r"[\u00a0\u2009\u202f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069]*"
+_BEFORE = re.compile(
+    rf"(?:[-+−±√^/\u2010-\u2015]|[0-9][.,]?|\.|\b(?:minus|negative)\s+){_SPACE}\Z", re.IGNORECASE
+)
+_AFTER = re.compile(
+    rf"{_SPACE}(?:[⁻^/]|[.,]?\d|[⁰¹²³⁴-⁹½¼¾⅓]|\s*[%‰‱]|e[-+−]?\d|\s*×\s*10[⁻⁰¹²³⁴-⁹^]"
+    r"|\s*(?:hundred|thousand|million|billion|trillion|percent|per\s+cent)\b)",
+    re.IGNORECASE,
+)
 _TARGETED = re.compile(r"(?P<text>[^<]*?)\s*<(?P<target>.*)>", re.DOTALL)
 
 
@@ -72,7 +82,7 @@ class _Role(SphinxRole):
         self.set_source_info(node)
         try:
             self.prove(node, text, target)
-        except AttnlabError as error:
+        except (AttnlabError, ArithmeticError, RecursionError) as error:
             message = f"{self.kind}: {error}"
             proof.warn(self.env, self.get_location(), self.kind, message, self.rawtext)
             node.clear()
@@ -119,8 +129,10 @@ class MeasuredRole(_Role):
         target = _required(text, target, "0.435 <S3.output.river_bank.water>")
         expression = expressions.parse(target)
         found = expressions.look_up(expression.names, proof.facts(self.env))
-        if re.fullmatch(r"[-+\d.e() ]*", target):  # where exp(1) calculates something
+        if expression.proves_nothing:
             raise InvalidValueError(f"{target!r} names no measurement, so it proves nothing")
+        if literal := re.search(r"\b(?:True|False|None)\b", target):
+            raise InvalidValueError(f"{literal[0]!r} is no number, so {target!r} proves nothing")
         for name, measurement in found.items():
             if measurement.noise_bound is not None:
                 raise InvalidValueError(
@@ -146,12 +158,25 @@ class LogLineRole(_Role):
         """Look up the line, and link to it."""
         name = target or text
         line = expressions.look_up([name], proof.line_numbers(self.env))[name]
+        if target:
+            _check_line(text, line)
         node += self.link(text if target else line_text(line), line, name)
         self.cite(node, [name])
 
 
+def _check_line(text: str, line: int) -> None:
+    """Raise if a text has a number that is not the line's."""
+    for token in text.split():
+        word = token.strip(".,;:()").lower()
+        if (word in numbers.WORDS or any(map(str.isnumeric, word))) and word != str(line):
+            raise InvalidValueError(f"{token!r} stands in the text, but the line is {line}")
+
+
 class ClaimRole(_Role):
-    """A sentence that is true because a comparison holds."""
+    """A sentence that is true because a comparison holds.
+
+    Numbers that the sentence has in digits must be in the comparison; its words are the author's.
+    """
 
     kind = "claim"
 
@@ -172,7 +197,7 @@ class ClaimRole(_Role):
                 raise InvalidValueError(f"{text!r} does not hold{label}: {title}")
         stated = {Decimal(repr(constant)) for constant in claim.constants}
         for shown in numbers.find(text):
-            if shown.unit is not None and abs(shown.value) not in stated:
+            if shown.value not in stated:
                 raise InvalidValueError(f"{shown.text!r} stands in the text, but not in {target!r}")
         node += nodes.Text(text)
         node["title"] = title
@@ -233,6 +258,25 @@ def resolve_line(
     )
 
 
+def check_neighbours(app: Sphinx, doctree: nodes.document) -> None:
+    """Warn where the text beside a number makes it another one, such as a minus before it."""
+    for node in doctree.findall(proved):
+        if "attnlab-measured" not in node["classes"]:
+            continue
+        block: nodes.Element = node.parent
+        while isinstance(block, nodes.Inline):
+            block = block.parent
+        texts = list(block.findall(nodes.Text))
+        inside = {id(text) for text in node.findall(nodes.Text)}
+        places = [i for i, text in enumerate(texts) if id(text) in inside]
+        if places and (
+            _BEFORE.search("".join(text.astext() for text in texts[: places[0]]))
+            or _AFTER.match("".join(text.astext() for text in texts[places[-1] + 1 :]))
+        ):
+            message = f"measured: put the sign or unit beside {node.astext()!r} inside the role"
+            proof.warn(app.env, node, "measured", message, node.rawsource)
+
+
 def unprove_titles(app: Sphinx, doctree: nodes.document) -> None:
     """Leave plain text of headings where Sphinx repeats them, in the contents and elsewhere."""
     env = app.env
@@ -269,4 +313,5 @@ def setup(app: Sphinx) -> None:
     for role in ROLES:
         app.add_role(role.kind, role())
     app.connect("missing-reference", resolve_line)
+    app.connect("doctree-read", check_neighbours)
     app.connect("doctree-read", unprove_titles, priority=900)  # after Sphinx collects the titles

@@ -483,6 +483,13 @@ def _cell(text: str, **attributes: Any) -> cell:
     return cell("", nodes.paragraph(text, text), **attributes)
 
 
+def remove_second_ids(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Take the ids off the boxes that the furo theme puts around tables: the tables have them."""
+    for table in doctree.findall(nodes.table):
+        if table.parent["ids"] == table["ids"]:
+            table.parent["ids"] = []
+
+
 def setup(app: Sphinx) -> None:
     """Register the nodes and the script; style sheets are in ``attnlab-proof.css``."""
     app.add_node(cell, html=(visit_cell, depart_cell))
@@ -490,4 +497,5 @@ def setup(app: Sphinx) -> None:
     app.add_node(explained_box, html=(visit_explained_box, depart_explained_box))
     app.add_node(fold, html=(visit_fold, depart_fold))
     app.connect("doctree-read", add_tables)
+    app.connect("doctree-resolved", remove_second_ids)
     app.add_js_file("attnlab-tables.js", loading_method="defer")
