@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from attnlab import __version__, reproduce
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _reproduce(options)
     except BrokenPipeError:  # whoever read our output has stopped; there is nobody to tell
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return COULD_NOT_RUN
     except AttnlabError as error:
         print(f"attnlab: {error}", file=sys.stderr)
@@ -146,4 +147,11 @@ def _say(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
+        _drop_output()
         raise OutputError(f"cannot print: {error.strerror}") from error
+
+
+def _drop_output() -> None:
+    """Give up what could not be printed, or Python would try again, and fail, as it ends."""
+    with suppress(OSError):  # where standard output is no file, nothing is left to print
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

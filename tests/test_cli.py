@@ -287,9 +287,11 @@ def test_a_run_that_is_stopped(tmp_path, contents, capsys, sent):
     process = start("reproduce")
     while not process.stdout.readline().startswith("[S4]"):
         assert process.poll() is None
+    process.send_signal(signal.SIGSTOP)  # so that it cannot finish first
     assert main(FAST) == 2  # another run, meanwhile
     assert "another run is writing there" in capsys.readouterr().err
     process.send_signal(sent)
+    process.send_signal(signal.SIGCONT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert err == "attnlab: interrupted; no file is left half-written\n"

@@ -289,11 +289,11 @@ def test_a_lesson_runs_again_when_something_it_depends_on_changed(small):
 
 
 def test_a_page_shows_what_the_changed_package_computes(small):
-    write_lesson(small, "s1_one", "from attnlab import dot_product\nprint(dot_product([3], [4]))")
+    write_lesson(small, "s1_one", "import attnlab\nprint(getattr(attnlab, 'NEW', 'old'))")
     page = small / "build" / "html" / "lessons" / "s1_one.html"
     assert_builds(small)
-    assert read(page).select_one(".sphx-glr-script-out pre").get_text().strip() == "12.0"
-    append(small / "attnlab" / "attention.py", "\ndot_product = lambda a, b: 'other'\n")
+    assert read(page).select_one(".sphx-glr-script-out pre").get_text().strip() == "old"
+    append(small / "attnlab" / "__init__.py", "\nNEW = 'other'\n")
     assert_builds(small)
     assert read(page).select_one(".sphx-glr-script-out pre").get_text().strip() == "other"
 
