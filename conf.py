@@ -83,6 +83,10 @@ html_baseurl = os.environ.get("ATTNLAB_BASEURL") or os.environ.get("READTHEDOCS_
 if html_baseurl and not html_baseurl.endswith("/"):
     html_baseurl += "/"
 
+# sphinx-gallery looks for spaces in the whole path of a lesson. A copy of the project may lie in a
+# folder with a space; the lessons' own names have none.
+suppress_warnings = ["sphinx_gallery.space_in_filename"]
+
 html_theme = "furo"
 html_title = project
 templates_path = ["docs/_templates"]
