@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     os.environ["MPLBACKEND"] = "agg"  # figures go to files, whatever display there is
     try:
-        return _reproduce(options)
+        return int(options.run(options))
     except BrokenPipeError:  # whoever read our output has stopped; there is nobody to tell
         _drop_output()
         return COULD_NOT_RUN
@@ -54,6 +54,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"attnlab {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_reproduce(commands)
+    return parser
+
+
+def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Describe ``reproduce``."""
     command = commands.add_parser(
         "reproduce",
         help="make the results log and the figures, and compare with the canonical log",
@@ -81,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="for maintainers: make this run's log the canonical one of the source tree",
     )
-    return parser
+    command.set_defaults(run=_reproduce)
 
 
 def _reproduce(options: argparse.Namespace) -> int:
