@@ -584,7 +584,7 @@ def calculate(
         ``score bank river``, ``softmax bank`` or ``output bank``.
     options : mapping of str to str or None, optional
         ``places`` (how many decimals, 3 if left out), and for the last three kinds those that
-        :func:`read_head` knows. A flag such as ``causal`` has no value, or an empty one.
+        ``read_head`` knows. A flag such as ``causal`` has no value, or an empty one.
 
     Returns
     -------

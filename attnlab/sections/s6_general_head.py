@@ -14,13 +14,13 @@ from attnlab.toy_world import ToyWorld
 
 #: Columns of the random W_q, W_k and W_v.
 D_K = 3
-#: The two comparisons' differences are rounding noise: other processors and libraries add in
+#: The two comparisons' differences are rounding noise, since other processors and libraries add in
 #: another order. Outputs are numbers of size about 1 that pass through some twenty roundings of
 #: relative size 1.1e-16 each, so differences stay near 1e-15; a wrong formula is off by 1e-3 and
 #: more. The bound lies between, an order of magnitude above the noise.
 NOISE_BOUND = 1e-14
 
-#: GPT-2's size: entries a word, entries a head's query, heads a layer, layers.
+#: GPT-2's size, in entries a word, entries a head's query, heads a layer, layers.
 D_MODEL, D_HEAD, HEADS, LAYERS = 768, 64, 12, 12
 
 
