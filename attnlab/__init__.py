@@ -3,7 +3,7 @@
 - :func:`dot_product`, :func:`softmax`, :func:`raw_attention`, :func:`attention` and
   :func:`causal_mask` are the formulas, on NumPy arrays.
 - :data:`TOY_WORLD` is the four-word world that they are tried on; :class:`ToyWorld` makes
-  others.
+  others, and :func:`read_world` reads one from a file.
 - :func:`measure_scaling` measures why scores are divided by √d_k.
 - :func:`run` makes the results log, with every measurement by name.
 - Every error raised on purpose is an :class:`AttnlabError`.
@@ -27,6 +27,7 @@ from attnlab.errors import (
     OutputError,
     ShapeError,
     UnknownWordError,
+    WorldFileError,
 )
 from attnlab.results_log import Block, Line, Measurement, ResultsLog
 from attnlab.scaling import ScalingMeasurement, measure_scaling
@@ -35,6 +36,7 @@ from attnlab.toy_world import TOY_WORLD, ToyWorld
 
 if TYPE_CHECKING:
     from attnlab.reproduce import run
+    from attnlab.world_file import WorldFile, read_world
 
 __version__ = "0.1.0"
 
@@ -54,27 +56,37 @@ __all__ = [
     "ShapeError",
     "ToyWorld",
     "UnknownWordError",
+    "WorldFile",
+    "WorldFileError",
     "attention",
     "causal_mask",
     "dot_product",
     "measure_scaling",
     "raw_attention",
+    "read_world",
     "run",
     "softmax",
     "source",
 ]
 
 
+#: What loads when it is asked for: most programs need neither the sections nor a file's reader.
+_LAZY = {
+    "WorldFile": "attnlab.world_file",
+    "read_world": "attnlab.world_file",
+    "run": "attnlab.reproduce",
+}
+
 if not TYPE_CHECKING:  # a type checker would take any name for one that is here
 
     def __getattr__(name: str) -> object:
-        """Load the sections when :func:`run` is asked for: most programs never do."""
-        if name != "run":
+        if name not in _LAZY:
             raise AttributeError(f"module 'attnlab' has no attribute {name!r}")
-        from attnlab.reproduce import run
+        from importlib import import_module
 
-        globals()["run"] = run
-        return run
+        value = getattr(import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "run"})
+        return sorted({*globals(), *_LAZY})

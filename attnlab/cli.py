@@ -1,4 +1,4 @@
-"""The command line: ``python -m attnlab reproduce``."""
+"""The command line: ``python -m attnlab COMMAND``."""
 
 import argparse
 import os
@@ -7,9 +7,14 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attnlab import __version__, reproduce
-from attnlab.errors import AttnlabError, OutputError
+from attnlab.errors import AttnlabError, InvalidValueError, OutputError
+
+if TYPE_CHECKING:
+    from attnlab.results_log import ResultsLog
+    from attnlab.world_file import WorldFile
 
 SAME, DIFFERENT, COULD_NOT_RUN = 0, 1, 2
 
@@ -35,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _drop_output()
         return COULD_NOT_RUN
     except AttnlabError as error:
-        print(f"attnlab: {error}", file=sys.stderr)
+        for line in str(error).splitlines():  # a world's file may have several faults
+            print(f"attnlab: {line}", file=sys.stderr)
         return COULD_NOT_RUN
     except ImportError as error:
         print(f"attnlab: a package cannot be imported: {error}", file=sys.stderr)
@@ -55,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"attnlab {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_reproduce(commands)
+    _add_world(commands)
     return parser
 
 
@@ -66,7 +73,7 @@ def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser
         description="Run the workshop's sections, print their log, write captures/results.log "
         "and diagrams/*.png, and compare with the canonical log.",
         epilog="exit codes: 0 the log is the canonical one, or differs only where it may, each "
-        "such line named; 1 it differs; 2 it could not be made",
+        "such line named, or is that of another world; 1 it differs; 2 it could not be made",
     )
     command.add_argument(
         "--output",
@@ -81,6 +88,7 @@ def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser
         metavar="S1,S3",
         help="make these sections only (default: all)",
     )
+    add_world_option(command)
     command.add_argument("--strict", action="store_true", help="demand every byte")
     command.add_argument(
         "--update-canonical",
@@ -93,17 +101,39 @@ def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser
 def _reproduce(options: argparse.Namespace) -> int:
     """Run, write, compare and say what was found."""
     if options.update_canonical:
-        _check_can_update(options.sections)
-    log = reproduce.write(options.output, options.sections, echo=_say)
+        _check_can_update(options)
+    file = chosen_world(options)
+    if options.strict and not file.is_built_in:
+        raise InvalidValueError(
+            f"--strict compares with the canonical log, which is that of the built-in world, "
+            f"but {options.world} describes another; leave --strict out"
+        )
+    log = reproduce.write(
+        options.output, options.sections, world=file.world, seed=file.seed, echo=_say
+    )
     _say(f"wrote {options.output / 'captures' / 'results.log'}: {len(log.lines)} lines")
     figures = sum(".plot." in name for name in log.blocks)
     if figures:
         _say(f"wrote {figures} figures into {options.output / 'diagrams'}")
+    for reason in log.skipped.values():
+        print(f"attnlab: {reason}", file=sys.stderr)
+    if file.is_built_in:
+        return _compare(options, log)
+    if log.skipped:
+        _say(f"not complete: {', '.join(log.skipped)} could not run")
+        return COULD_NOT_RUN
+    _say(
+        f"not compared: the canonical log is that of the built-in world, and {options.world} "
+        "describes another"
+    )
+    return SAME
+
+
+def _compare(options: argparse.Namespace, log: "ResultsLog") -> int:
+    """Compare a log with the canonical one, or make it that, and say what was found."""
     found = reproduce.compare(log)
     for line in found.differences:
         _say(line)
-    for reason in log.skipped.values():
-        print(f"attnlab: {reason}", file=sys.stderr)
     if log.skipped:
         _say(f"not complete: {', '.join(log.skipped)} could not run; {_summary(found)}")
         return COULD_NOT_RUN
@@ -134,15 +164,102 @@ def _summary(found: reproduce.Comparison) -> str:
     return f"identical: all {found.compared} lines are those of the canonical log, byte for byte"
 
 
-def _check_can_update(sections: Sequence[str] | None) -> None:
-    """Raise unless a whole run in a source tree is asked for."""
-    if sections:
+def _check_can_update(options: argparse.Namespace) -> None:
+    """Raise unless a whole run of the built-in world in a source tree is asked for."""
+    if options.world:
+        raise OutputError(
+            "--update-canonical is for the built-in world, so it goes without --world"
+        )
+    if options.sections:
         raise OutputError("--update-canonical needs a whole run, so it goes without --sections")
     if not (reproduce.canonical_path().parents[2] / "pyproject.toml").is_file():
         raise OutputError(
             f"--update-canonical works in a source tree only, and {reproduce.canonical_path()} "
             "belongs to an installed package; run it in a clone of the repository"
         )
+
+
+def add_world_option(command: argparse.ArgumentParser) -> None:
+    """Let a command take ``--world FILE``; :func:`chosen_world` reads it."""
+    command.add_argument(
+        "--world",
+        type=Path,
+        metavar="FILE",
+        help="a toy world of your own, from a file as `world init` writes it "
+        "(default: the built-in world)",
+    )
+
+
+def chosen_world(options: argparse.Namespace) -> "WorldFile":
+    """Return the world that ``--world`` names, or the built-in one.
+
+    Raises
+    ------
+    WorldFileError
+        If the file cannot be read or describes no world.
+    """
+    from attnlab import world_file
+
+    return world_file.BUILT_IN if options.world is None else world_file.read_world(options.world)
+
+
+def _add_world(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Describe ``world init`` and ``world check``."""
+    command = commands.add_parser(
+        "world",
+        help="start a toy world of your own, or check one",
+        description="Start a toy world of your own as a file, or check such a file.",
+    )
+    actions = command.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    init = actions.add_parser(
+        "init",
+        help="write the built-in world to a file, to start from",
+        description="Write the built-in world to a file, with comments, to start from.",
+    )
+    init.add_argument("file", type=Path, metavar="FILE", help="where to write, such as my.toml")
+    init.add_argument("--force", action="store_true", help="replace the file if it is there")
+    init.set_defaults(run=_init_world)
+    check = actions.add_parser(
+        "check",
+        help="say what world a file describes, or what is wrong with it",
+        description="Say what world a file describes, or everything that is wrong with it.",
+        epilog="exit codes: 0 the file describes a world; 2 it does not, or cannot be read",
+    )
+    check.add_argument("file", type=Path, metavar="FILE", help="the file")
+    check.set_defaults(run=_check_world)
+
+
+def _init_world(options: argparse.Namespace) -> int:
+    """Write the built-in world."""
+    from attnlab.world_file import BUILT_IN
+
+    if os.path.lexists(options.file) and not options.force:
+        raise OutputError(
+            f"{options.file} is there already, and was left as it is; "
+            "choose another name, or replace it with --force"
+        )
+    reproduce.replace_text(options.file, BUILT_IN.toml)
+    _say(f"wrote {options.file}: change it, then run python -m attnlab world check {options.file}")
+    return SAME
+
+
+def _check_world(options: argparse.Namespace) -> int:
+    """Read a world and say what it holds."""
+    from attnlab.world_file import read_world
+
+    file = read_world(options.file)
+    world = file.world
+    _say(f"{options.file} describes a world:")
+    for what, names in (
+        ("words", world.words),
+        ("axes", world.axes),
+        ("channels", world.channels),
+        ("sentences", [f'"{sentence}"' for sentence in world.sentences]),
+    ):
+        _say(f"  {len(names)} {what}: {', '.join(names)}")
+    _say(f"  focus: {world.focus}")
+    _say(f"  seed: {file.seed}")
+    return SAME
 
 
 def _say(text: str) -> None:

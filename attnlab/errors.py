@@ -5,6 +5,8 @@ built-in error that fits (``ValueError``, ``TypeError`` …), so code that knows
 attnlab can still catch it.
 """
 
+from collections.abc import Sequence
+
 
 class AttnlabError(Exception):
     """Base of every error that attnlab raises on purpose."""
@@ -24,6 +26,24 @@ class ShapeError(InvalidValueError):
 
 class UnknownWordError(InvalidValueError):
     """A word is not in the toy world's vocabulary."""
+
+
+class WorldFileError(InvalidValueError):
+    """A toy world's file cannot be read, or does not describe a world.
+
+    Attributes
+    ----------
+    faults : tuple of str
+        Everything that is wrong, each with the file, the line where it is known, the key, what
+        came and what is wanted.
+    """
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__(faults)
+        self.faults = tuple(faults)
+
+    def __str__(self) -> str:
+        return "\n".join(self.faults)
 
 
 class MissingDependencyError(AttnlabError, ImportError):

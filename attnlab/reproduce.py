@@ -37,6 +37,7 @@ def run(
     sections: Iterable[str] | None = None,
     *,
     world: ToyWorld = TOY_WORLD,
+    seed: int = SEED,
     echo: Callable[[str], None] | None = None,
     save_figure: Callable[[str, "Figure"], None] | None = None,
 ) -> ResultsLog:
@@ -48,6 +49,8 @@ def run(
         Names such as ``"S3"``, in any order and case; all sections if left out.
     world : ToyWorld, optional
         The words, sentences and wired head to run on.
+    seed : int, optional
+        What the generator of S5 and S6 starts from, at least 0.
     echo : callable, optional
         Called with each line as it is logged, for example ``print``.
     save_figure : callable, optional
@@ -67,9 +70,9 @@ def run(
     """
     chosen = _chosen(sections)
     log = ResultsLog(echo)
-    for block in _header(world):
+    for block in _header(world, seed):
         log.add(block)
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(seed)
     for section in SECTIONS:
         if not chosen:
             break
@@ -113,13 +116,13 @@ def _chosen(sections: Iterable[str] | None) -> set[str]:
     return chosen
 
 
-def _header(world: ToyWorld) -> Iterator[Block]:
+def _header(world: ToyWorld, seed: int) -> Iterator[Block]:
     """Return the blocks before the first section."""
     yield _block("header.title", _RULE, TITLE)
     versions = [f"{name} {_version(name)}" for name in ("torch", "numpy", "matplotlib")]
     yield _block(
         "header.environment",
-        " | ".join([*versions, f"python {platform.python_version()}", f"seed {SEED}"]),
+        " | ".join([*versions, f"python {platform.python_version()}", f"seed {seed}"]),
     )
     yield _block(
         "header.world",
@@ -265,6 +268,9 @@ def _differences(
 def write(
     output: Path,
     sections: Iterable[str] | None = None,
+    *,
+    world: ToyWorld = TOY_WORLD,
+    seed: int = SEED,
     echo: Callable[[str], None] | None = None,
 ) -> ResultsLog:
     """Run, then replace ``captures/results.log`` and ``diagrams/*.png`` under a folder.
@@ -277,7 +283,7 @@ def write(
     ----------
     output : Path
         The folder; made if it is not there.
-    sections, echo
+    sections, world, seed, echo
         As for :func:`run`.
 
     Returns
@@ -307,7 +313,7 @@ def write(
             figures.save(figure, staged)
             files[targets[name]] = staged
 
-        log = run(chosen, echo=echo, save_figure=save_figure)
+        log = run(chosen, world=world, seed=seed, echo=echo, save_figure=save_figure)
         staged_log = staging / "results.log"
         staged_log.write_bytes(log.text.encode("utf-8"))
         files[log_target] = staged_log

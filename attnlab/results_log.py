@@ -15,6 +15,22 @@ from attnlab.attention import Floats
 from attnlab.errors import InvalidValueError
 
 
+def columns(text: str) -> int:
+    """Return how many columns of a terminal text takes: two for 河, none for a combining accent."""
+    if text.isascii():
+        return len(text)
+    from wcwidth import wcswidth
+
+    width = wcswidth(text)
+    return width if width >= 0 else len(text)  # control characters have no width
+
+
+def pad(text: str, width: int) -> str:
+    """Fill text with spaces to so many columns: behind it, or before it if the width is below 0."""
+    spaces = " " * (abs(width) - columns(text))
+    return spaces + text if width < 0 else text + spaces
+
+
 @dataclass(frozen=True)
 class Measurement:
     """A value that the log shows.

@@ -168,8 +168,8 @@ BAD = {
         VALUE,
         ["'bank'", "'the river'"],
     ),
-    "focus: unknown": (lambda: changed(focus="lake"), VALUE, ["'lake'"]),
-    "focus: no text": (lambda: changed(focus=None), VALUE, ["None"]),
+    "focus: unknown": (lambda: changed(focus="lake"), UNKNOWN, ["focus", "'lake'"]),
+    "focus: no text": (lambda: changed(focus=None), TYPE, ["focus", "None"]),
 }
 
 
