@@ -88,7 +88,7 @@ class WorldFile:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The world under the file's keys: dicts, lists, text and numbers, as JSON knows them."""
+        """The world under the file's keys, in dicts, lists, text and numbers that JSON knows."""
         world = self.world
         vectors = world.embeddings.tolist()
         return {
@@ -112,7 +112,7 @@ class WorldFile:
 
     @property
     def toml(self) -> str:
-        """The file's text; reading it gives this world again, exactly.
+        """The file's text, which gives this world again when it is read.
 
         Raises
         ------
@@ -570,10 +570,7 @@ def _write(file: WorldFile) -> str:
         "",
         "# A vector for each word: one number an axis.",
         "[words]",
-        *(
-            f"{pad(key, width)} = {_toml(x)}"
-            for key, x in zip(keys, data["words"].values(), strict=True)
-        ),
+        *(f"{pad(key, width)} = {_toml(vector)}" for key, vector in vectors),
         "",
         "# The hand-wired head. Without this part each word is its own query and key.",
         "[head]",
