@@ -84,7 +84,6 @@ def _add_reproduce(commands: "argparse._SubParsersAction[argparse.ArgumentParser
     )
     command.add_argument(
         "--sections",
-        type=lambda names: names.split(","),
         metavar="S1,S3",
         help="make these sections only (default: all)",
     )
@@ -112,9 +111,9 @@ def _reproduce(options: argparse.Namespace) -> int:
         options.output, options.sections, world=file.world, seed=file.seed, echo=_say
     )
     _say(f"wrote {options.output / 'captures' / 'results.log'}: {len(log.lines)} lines")
-    figures = sum(".plot." in name for name in log.blocks)
+    figures = sum(name.split(".")[1] == "plot" for name in log.blocks)
     if figures:
-        _say(f"wrote {figures} figures into {options.output / 'diagrams'}")
+        _say(f"wrote {figures} figure{'s' * (figures > 1)} into {options.output / 'diagrams'}")
     for reason in log.skipped.values():
         print(f"attnlab: {reason}", file=sys.stderr)
     if file.is_built_in:

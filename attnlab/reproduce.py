@@ -46,7 +46,8 @@ def run(
     Parameters
     ----------
     sections : iterable of str, optional
-        Names such as ``"S3"``, in any order and case; all sections if left out.
+        Names such as ``"S3"``, in any order and case, or one text with commas between them; all
+        sections if left out.
     world : ToyWorld, optional
         The words, sentences and wired head to run on.
     seed : int, optional
@@ -106,6 +107,8 @@ def _chosen(sections: Iterable[str] | None) -> set[str]:
     known = [section.name for section in SECTIONS]
     if sections is None:
         return set(known)
+    if isinstance(sections, str):  # its letters are no names
+        sections = sections.split(",")
     chosen = {str(name).strip().upper() for name in sections}
     unknown = sorted(chosen - set(known))
     if unknown or not chosen:
@@ -127,7 +130,7 @@ def _header(world: ToyWorld, seed: int) -> Iterator[Block]:
     yield _block(
         "header.world",
         f"toy world: {len(world.words)}-word vocabulary, "
-        f"{len(world.axes)} hand-named embedding axes",
+        f"{len(world.axes)} hand-named embedding {'axes' if len(world.axes) > 1 else 'axis'}",
         _RULE,
         "",
     )

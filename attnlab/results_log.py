@@ -3,9 +3,12 @@
 - A :class:`Measurement` is a value with a dotted name and the format it is shown in.
 - A :class:`Block` is a few lines that belong together, with the measurements on each line.
   ``print(block)`` shows the lines.
+- :func:`pad`, :func:`part`, :func:`exact` and :func:`fitting` keep columns straight, names apart
+  and digits true whatever the words and the numbers.
 - A :class:`ResultsLog` joins blocks, numbers their lines and finds measurements by name.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +18,7 @@ from attnlab.attention import Floats
 from attnlab.errors import InvalidValueError
 
 
-def columns(text: str) -> int:
+def columns_of(text: str) -> int:
     """Return how many columns of a terminal text takes: two for 河, none for a combining accent."""
     if text.isascii():
         return len(text)
@@ -27,8 +30,32 @@ def columns(text: str) -> int:
 
 def pad(text: str, width: int) -> str:
     """Fill text with spaces to so many columns: behind it, or before it if the width is below 0."""
-    spaces = " " * (abs(width) - columns(text))
+    spaces = " " * (abs(width) - columns_of(text))
     return spaces + text if width < 0 else text + spaces
+
+
+def part(name: str) -> str:
+    """Return a word or an axis as part of a dotted name: in quotes, as in TOML, if it has dots."""
+    return json.dumps(name, ensure_ascii=False) if set(name) & set('."') else name
+
+
+def exact(values: Floats | Sequence[float]) -> str:
+    """Return a format with as few decimals as show each value exactly, and at least one.
+
+    It is empty, which shows the shortest digits that are exact, if more than nine are needed.
+    """
+    numbers = np.ravel(values).tolist()
+    for places in range(1, 10):
+        spec = f".{places}f"
+        if all(float(format(number, spec)) == number for number in numbers):
+            return spec
+    return ""
+
+
+def fitting(values: Floats, places: int, least: int = 0) -> str:
+    """Return a format in which all values take the same room, and at least so much."""
+    texts = [format(number, f"z.{places}f") for number in np.ravel(values).tolist()]
+    return f"{max(least, *map(len, texts))}.{places}f"
 
 
 @dataclass(frozen=True)
@@ -125,25 +152,56 @@ class Block:
         rows: Sequence[str],
         columns: Sequence[str],
         values: Floats,
+        specs: Sequence[str] = (),
+        corner: str = "    ",
+        width: int = 11,
     ) -> None:
-        """Add a matrix with three decimals, its column names above and row names before it.
+        """Add a matrix, its column names above and row names before it.
 
         Entry (i, j) becomes the measurement ``name.row i.column j``.
+
+        Parameters
+        ----------
+        name : str
+            The measurements' name after the section.
+        rows, columns : sequence of str
+            The names.
+        values : ndarray, shape (len(rows), len(columns))
+            The entries.
+        specs : sequence of str, optional
+            The format of each column, as in :class:`Measurement`; three decimals if left out.
+        corner : str, optional
+            What stands before the column names; each row is indented as far.
+        width : int, optional
+            How many columns of the terminal the row names take, if they are not longer.
         """
-        self.line(" " * 11 + "".join(f"{column:>8}" for column in columns))
-        for row, entries in zip(rows, values, strict=True):
-            cells = (
-                f"{self.number(f'{name}.{row}.{column}', entry, '.3f'):>8}"
-                for column, entry in zip(columns, entries, strict=True)
+        indent = " " * (len(corner) - len(corner.lstrip()))
+        heads = [f"{indent}{row}" for row in rows]
+        specs = specs or [".3f"] * len(columns)
+        widths = [
+            max(
+                8,
+                2 + max(columns_of(column), *(len(Measurement("", x, spec).text) for x in entries)),
             )
-            self.line(f"    {row:<7}" + "".join(cells))
+            for column, spec, entries in zip(columns, specs, values.T.tolist(), strict=True)
+        ]
+        width = max(width, *map(columns_of, heads))
+        self.line(
+            pad(corner, width) + "".join(pad(c, -w) for c, w in zip(columns, widths, strict=True))
+        )
+        for head, row, entries in zip(heads, rows, values, strict=True):
+            shown = (
+                pad(self.number(f"{name}.{part(row)}.{part(column)}", entry, spec), -w)
+                for column, entry, spec, w in zip(columns, entries, specs, widths, strict=True)
+            )
+            self.line(pad(head, width) + "".join(shown))
 
     def numbers(self, name: str, labels: Sequence[str], values: Floats, spec: str = ".3f") -> str:
         """Format a vector as ``[0.185, 0.317]``, each entry the measurement ``name.label``."""
         pairs = zip(labels, values, strict=True)
         return (
             "["
-            + ", ".join(self.number(f"{name}.{label}", value, spec) for label, value in pairs)
+            + ", ".join(self.number(f"{name}.{part(label)}", value, spec) for label, value in pairs)
             + "]"
         )
 

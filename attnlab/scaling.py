@@ -3,7 +3,7 @@
 from __future__ import annotations  # NumPy loads its generators when one is named
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,18 @@ class ScalingMeasurement:
     std: float
     top_unscaled: float
     top_scaled: float
+
+
+def winner_takes_all(sizes: Sequence[ScalingMeasurement]) -> bool:
+    """Whether the unscaled top weight grows with each size, and comes near to 1."""
+    tops = [size.top_unscaled for size in sizes]
+    return tops == sorted(set(tops)) and tops[-1] > 0.9
+
+
+def stays_flat(sizes: Sequence[ScalingMeasurement]) -> bool:
+    """Whether the scaled top weight hardly changes from size to size."""
+    tops = [size.top_scaled for size in sizes]
+    return max(tops) - min(tops) < 0.05
 
 
 def measure_scaling(

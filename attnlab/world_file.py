@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.errors import AttnlabError, WorldFileError
-from attnlab.results_log import columns, pad
+from attnlab.results_log import columns_of, pad
 from attnlab.toy_world import (
     TOY_WORLD,
     ToyWorld,
@@ -548,7 +548,7 @@ def _write(file: WorldFile) -> str:
     """Return the text of a world's file, with comments."""
     world, data = file.world, file.data
     keys = [_toml_key(word) for word in world.words]
-    width = max(map(columns, keys))
+    width = max(map(columns_of, keys))
     vectors = zip(keys, data["words"].values(), strict=True)
     parts = [
         "# A toy world: words with vectors written by hand, sentences of them, and a head.",

@@ -87,7 +87,7 @@ rng = np.random.default_rng(0)
 sizes = [measure_scaling(rng, d, trials=2000, keys=8) for d in (4, 16, 64, 256)]
 for size in sizes:
     print(s5.measured(size))
-print(s5.conclusion())
+print(s5.conclusion(sizes))
 
 # %%
 # The two top weights against *d*. Each step to the right makes the vectors four times as long.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnlab.results_log import Block
+from attnlab.results_log import Block, exact
 from attnlab.sections.section import Section
 from attnlab.toy_world import ToyWorld
 
@@ -33,13 +33,8 @@ def embeddings(world: ToyWorld) -> Block:
     """Return the axes and the table of the words' vectors."""
     block = Block("S1.embeddings")
     block.line(f"  embedding axes (hand-named): {', '.join(world.axes)}")
-    block.line(f"  {'word':<8}" + "".join(f"{axis:>8}" for axis in world.axes))
-    for word in world.words:
-        cells = (
-            f"{block.number(f'embedding.{word}.{axis}', value, '.1f'):>8}"
-            for axis, value in zip(world.axes, world.vector(word), strict=True)
-        )
-        block.line(f"  {word:<8}" + "".join(cells))
+    specs = [exact(column) for column in world.embeddings.T]
+    block.matrix("embedding", world.words, world.axes, world.embeddings, specs, "  word", 10)
     return block
 
 

@@ -1,5 +1,6 @@
 """S2. Dot product and softmax, each on its own."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from attnlab import figures
 from attnlab.attention import Floats, dot_product, softmax
-from attnlab.results_log import Block
+from attnlab.results_log import Block, columns_of, exact, pad, part
 from attnlab.sections.section import Section
 from attnlab.toy_world import ToyWorld
 
@@ -45,28 +46,45 @@ def report(m: Measured) -> Iterator[Block]:
     """The section's blocks, in order."""
     focus, vector = m.world.focus, m.world.vector
     contexts = [m.world.context(sentence) for sentence in m.world.sentences]
-    yield spelled_out(focus, contexts[0], vector(focus), vector(contexts[0]))
     others = [word for word in m.words if word not in (focus, *contexts)]
-    for word in [*contexts[1:], *others[:1], focus]:
-        yield dot(focus, word, dot_product(vector(focus), vector(word)).item())
+    first, *rest = [*contexts, *others[:1], focus]
+    width = max(map(columns_of, [first, *rest]))
+    yield spelled_out(focus, first, vector(focus), vector(first), width)
+    for word in rest:
+        yield dot(focus, word, dot_product(vector(focus), vector(word)).item(), width)
     yield softmaxes(m.words, m.scores, m.weights, m.sharp)
 
 
-def spelled_out(first: str, second: str, a: Floats, b: Floats) -> Block:
+def spelled_out(first: str, second: str, a: Floats, b: Floats, width: int = 5) -> Block:
     """Return the dot product of two words, term by term."""
-    block = Block(f"S2.dot.{first}_{second}")
-    terms = " + ".join(f"{x:.1f}*{y:.1f}" for x, y in zip(a, b, strict=True))
-    total = block.number(f"dot.{first}_{second}", dot_product(a, b).item(), ".3f")
-    block.line(f"  {first} . {second} = {terms} = {total}")
+    name = f"dot.{part(f'{first}_{second}')}"
+    block = Block(f"S2.{name}")
+    pairs = zip(a.tolist(), b.tolist(), strict=True)
+    terms = " + ".join(f"{_factor(x)}*{_factor(y)}" for x, y in pairs)
+    total = _total(block, name, dot_product(a, b).item())
+    block.line(f"  {first} . {pad(second, width)} = {terms} {total}")
     return block
 
 
-def dot(first: str, second: str, value: float) -> Block:
+def dot(first: str, second: str, value: float, width: int = 5) -> Block:
     """Return the dot product of two words, as one number."""
-    block = Block(f"S2.dot.{first}_{second}")
-    total = block.number(f"dot.{first}_{second}", value, ".3f")
-    block.line(f"  {first} . {second:<5} = {total}")
+    name = f"dot.{part(f'{first}_{second}')}"
+    block = Block(f"S2.{name}")
+    total = _total(block, name, value)
+    block.line(f"  {first} . {pad(second, width)} {total}")
     return block
+
+
+def _factor(value: float) -> str:
+    """Return a number with all its digits, in brackets if it is below 0."""
+    text = format(value, "z" + exact([value]))
+    return f"({text})" if value < 0 else text
+
+
+def _total(block: Block, name: str, value: float) -> str:
+    """Return a dot product with the sign before it: ≈ if three decimals do not show all of it."""
+    shown = block.number(name, value, ".3f")
+    return f"{'=' if math.isclose(float(shown), value, rel_tol=1e-14) else '≈'} {shown}"
 
 
 def softmaxes(
@@ -83,7 +101,9 @@ def softmaxes(
     block.line(f"  softmax({before}) = {after}  (sum = {total})")
     after = block.numbers("softmax_sharp", words, sharp)
     call = f"softmax(same scores x {SHARPNESS})"
-    block.line(f"  {call:<30} = {after}  (one clear winner)")
+    # More than half is more than all the others together.
+    winner = "one clear winner" if sharp.max() > 0.5 else "no clear winner"
+    block.line(f"  {call:<{len(f'softmax({before})')}} = {after}  ({winner})")
     return block
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from attnlab import figures
 from attnlab.attention import AttentionResult, Floats, raw_attention
-from attnlab.results_log import Block
+from attnlab.results_log import Block, columns_of, fitting, pad, part
 from attnlab.sections.section import Section
 from attnlab.toy_world import ToyWorld
 
@@ -46,7 +46,7 @@ def report(m: Measured) -> Iterator[Block]:
 
 def key(world: ToyWorld, sentence: str) -> str:
     """The name of a sentence within measurement names: *river_bank*."""
-    return f"{world.context(sentence)}_{world.focus}"
+    return part(f"{world.context(sentence)}_{world.focus}")
 
 
 def input_check(world: ToyWorld) -> Block:
@@ -66,8 +66,9 @@ def scores(world: ToyWorld, sentence: str, S: Floats) -> Block:
     block = Block(f"S3.{name}")
     block.line(f'  score matrix S = X @ X.T for "{sentence}":')
     block.matrix(name, words, words, S)
-    symmetric = block.number("symmetric", bool(np.allclose(S, S.T, rtol=0, atol=1e-12)))
-    block.line(f"  symmetric? {symmetric} (S[i,j] always equals S[j,i] here)")
+    symmetric = is_symmetric(S)
+    shown = block.number("symmetric", symmetric)
+    block.line(f"  symmetric? {shown}{' (S[i,j] always equals S[j,i] here)' if symmetric else ''}")
     return block
 
 
@@ -85,32 +86,45 @@ def outputs_table(world: ToyWorld, outputs: dict[str, Floats]) -> Block:
     """Return the focus word's output in each sentence, on every axis."""
     block = Block("S3.outputs")
     block.line(f"  {world.focus}'s output vector ({', '.join(world.axes)}):")
-    for sentence, output in outputs.items():
-        entries = axis_values(block, f"output.{key(world, sentence)}", world.axes, output)
-        block.line(f'    in "{sentence}": {entries}')
+    labels = [f'in "{sentence}":' for sentence in outputs]
+    width = max(map(columns_of, labels))
+    specs = [fitting(column, 3) for column in np.array([*outputs.values()]).T]
+    for label, (sentence, output) in zip(labels, outputs.items(), strict=True):
+        entries = axis_values(block, f"output.{key(world, sentence)}", world.axes, output, specs)
+        block.line(f"    {pad(label, width)} {entries}")
     return block
 
 
 def contrast(world: ToyWorld, outputs: dict[str, Floats]) -> Block:
     """Return each output on the axes that the sentences' own words stand for."""
-    axes = [world.main_axis(world.context(sentence)) for sentence in outputs]
+    contexts = [world.context(sentence) for sentence in outputs]
+    axes = list(dict.fromkeys(map(world.main_axis, contexts)))
+    width = max(map(columns_of, contexts))
     versus = " vs ".join(world.axes[axis] for axis in axes)
     block = Block("S3.contrast")
     for sentence, output in outputs.items():
         prefix = f"output.{key(world, sentence)}"
         values = " vs ".join(
-            block.number(f"{prefix}.{world.axes[axis]}", output[axis], ".3f") for axis in axes
+            block.number(f"{prefix}.{part(world.axes[axis])}", output[axis], ".3f") for axis in axes
         )
-        block.line(f"  {versus}, {world.context(sentence)} sentence: {values}")
+        start = pad(f"{world.context(sentence)} sentence:", width + len(" sentence:"))
+        block.line(f"  {versus}, {start} {values}")
     return block
 
 
-def axis_values(block: Block, name: str, axes: Sequence[str], values: Floats) -> str:
+def axis_values(
+    block: Block, name: str, axes: Sequence[str], values: Floats, specs: Sequence[str] = ()
+) -> str:
     """Format a vector as ``water=0.435  money=0.149``, each a measurement ``name.axis``."""
     return "  ".join(
-        f"{axis}={block.number(f'{name}.{axis}', value, '.3f')}"
-        for axis, value in zip(axes, values, strict=True)
+        f"{axis}={block.number(f'{name}.{part(axis)}', value, spec)}"
+        for axis, value, spec in zip(axes, values, specs or [".3f"] * len(axes), strict=True)
     )
+
+
+def is_symmetric(S: Floats) -> bool:
+    """Whether a matrix is its own transpose, up to the rounding of numbers of its size."""
+    return bool(np.allclose(S, S.T, rtol=0, atol=1e-12 * np.abs(S).max()))
 
 
 SECTION = Section(

@@ -1,16 +1,16 @@
 """S4. A query/key head wired by hand."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnlab import figures
 from attnlab.attention import AttentionResult, Floats, attention, raw_attention
-from attnlab.results_log import Block
-from attnlab.sections.s3_raw_attention import axis_values
+from attnlab.results_log import Block, columns_of, fitting, pad, part
+from attnlab.sections.s3_raw_attention import axis_values, is_symmetric
 from attnlab.sections.section import Section
-from attnlab.toy_world import ToyWorld
+from attnlab.toy_world import TOY_WORLD, ToyWorld
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,16 @@ def queries_and_keys(world: ToyWorld, Q: Floats, K: Floats) -> Block:
     sentence, channels = world.sentences[0], world.channels
     block = Block("S4.queries_and_keys")
     block.line(
-        f'  queries and keys for "{sentence}" ({len(channels)} channels: {", ".join(channels)}):'
+        f'  queries and keys for "{sentence}" '
+        f"({len(channels)} channel{'s' * (len(channels) > 1)}: {', '.join(channels)}):"
     )
-    for word, q, k in zip(world.split(sentence), Q, K, strict=True):
-        query = block.numbers(f"query.{word}", channels, q, "5.2f")
-        advertised = block.numbers(f"key.{word}", channels, k, "5.2f")
-        block.line(f"    {word:<8}q = {query}   k = {advertised}")
+    words = world.split(sentence)
+    width = max(8, 2 + max(map(columns_of, words)))
+    q_spec, k_spec = (fitting(values, 2, least=5) for values in (Q, K))
+    for word, q, k in zip(words, Q, K, strict=True):
+        query = block.numbers(f"query.{part(word)}", channels, q, q_spec)
+        advertised = block.numbers(f"key.{part(word)}", channels, k, k_spec)
+        block.line(f"    {pad(word, width)}q = {query}   k = {advertised}")
     return block
 
 
@@ -65,10 +69,10 @@ def scores(world: ToyWorld, S: Floats) -> Block:
     block = Block("S4.scores")
     block.line("  score matrix Q @ K.T:")
     block.matrix("scores", words, words, S)
-    symmetric = block.number("symmetric", bool(np.allclose(S, S.T, rtol=0, atol=1e-12)))
+    symmetric = block.number("symmetric", is_symmetric(S))
     i, j = words.index(focus), words.index(context)
-    there = block.number(f"scores.{focus}.{context}", S[i, j], ".3f")
-    back = block.number(f"scores.{context}.{focus}", S[j, i], ".3f")
+    there = block.number(f"scores.{part(focus)}.{part(context)}", S[i, j], ".3f")
+    back = block.number(f"scores.{part(context)}.{part(focus)}", S[j, i], ".3f")
     block.line(
         f"  symmetric? {symmetric}  ({focus}->{context} = {there}, {context}->{focus} = {back})"
     )
@@ -85,22 +89,55 @@ def weights(world: ToyWorld, A: Floats) -> Block:
 
 
 def rows(world: ToyWorld, raw: Floats, wired: Floats) -> Block:
-    """Return the focus word's and the first word's weights, raw against wired."""
-    words = world.split(world.sentences[0])
+    """Return the focus word's and another word's weights, raw against wired, and what changed."""
+    words, focus = world.split(world.sentences[0]), world.focus
+    context = world.context(world.sentences[0])
+    other = next((word for word in words if word not in (focus, context)), context)
     block = Block("S4.rows")
-    for word, label in (
-        (world.focus, f"{world.focus}'s row, "),
-        (words[0], f"'{words[0]}'s row, "),
-    ):
+    labels = {focus: f"{focus}'s row, ", other: f"'{other}'s row, "}
+    width = max(map(columns_of, labels.values()))
+    for word, label in labels.items():
         i = words.index(word)
-        before = block.numbers(f"raw_weights.{word}", words, raw[i])
-        after = block.numbers(f"weights.{word}", words, wired[i])
-        block.line(f"  {label} raw vs wired: {before} -> {after}")
-    block.line(
-        f"  {world.focus} now takes half its update from '{world.context(world.sentences[0])}'; "
-        f"'{words[0]}' now looks at its noun"
-    )
+        before = block.numbers(f"raw_weights.{part(word)}", words, raw[i])
+        after = block.numbers(f"weights.{part(word)}", words, wired[i])
+        block.line(f"  {pad(label, width)} raw vs wired: {before} -> {after}")
+    i, j = words.index(focus), words.index(context)
+    share = _share(block, focus, context, raw[i, j], wired[i, j])
+    look = _look(world, other, _looks_at(words, raw, other), _looks_at(words, wired, other))
+    block.line(f"  {share}{look}")
     return block
+
+
+def _share(block: Block, focus: str, context: str, raw: float, wired: float) -> str:
+    """Say how much of the focus word's update comes from the sentence's own word."""
+    if f"{wired:.2f}" == "0.50" != f"{raw:.2f}":
+        return f"{focus} now takes half its update from '{context}'"
+    name = f"weights.{part(focus)}.{part(context)}"
+    shown = block.number(name, wired, ".3f")
+    if shown == f"{raw:.3f}":
+        return f"{focus} still takes {shown} of its update from '{context}'"
+    before = block.number(f"raw_{name}", raw, ".3f")
+    return f"{focus} now takes {shown} of its update from '{context}', {before} before"
+
+
+def _looks_at(words: Sequence[str], weights: Floats, word: str) -> str | None:
+    """Return the word to which a word gives the largest weight, None if several share it."""
+    row = weights[words.index(word)]
+    largest = [word for word, weight in zip(words, row, strict=True) if row.max() - weight < 1e-9]
+    return largest[0] if len(largest) == 1 else None
+
+
+def _look(world: ToyWorld, word: str, before: str | None, after: str | None) -> str:
+    """Say whether a word looks at another word than before; nothing if it cannot be said."""
+    if before is None or after is None:
+        return ""
+    most = "itself" if after == word else f"'{after}'"
+    if after == before:
+        return f"; '{word}' still looks most at {most}"
+    # Which word is a noun, no number says: it is known of the workshop's own sentence.
+    if after == world.focus and world.sentences[0] == TOY_WORLD.sentences[0]:
+        return f"; '{word}' now looks at its noun"
+    return f"; '{word}' now looks most at {most}"
 
 
 def output(world: ToyWorld, outputs: Floats) -> Block:

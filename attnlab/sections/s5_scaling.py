@@ -1,14 +1,14 @@
 """S5. Why scores are divided by √d_k, measured."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnlab import figures
 from attnlab.results_log import Block
-from attnlab.scaling import ScalingMeasurement, measure_scaling
+from attnlab.scaling import ScalingMeasurement, measure_scaling, stays_flat, winner_takes_all
 from attnlab.sections.section import Section
 from attnlab.toy_world import ToyWorld
 
@@ -35,7 +35,7 @@ def report(m: Measured) -> Iterator[Block]:
     yield setup()
     for size in m.sizes:
         yield measured(size)
-    yield conclusion()
+    yield conclusion(m.sizes)
 
 
 def setup() -> Block:
@@ -64,11 +64,22 @@ def measured(size: ScalingMeasurement) -> Block:
     return block
 
 
-def conclusion() -> Block:
+def conclusion(sizes: Sequence[ScalingMeasurement]) -> Block:
     """Return what the sizes show together."""
     block = Block("S5.conclusion")
-    block.line("  unscaled top weight heads for 1.0 (winner-take-all); scaled stays flat")
+    unscaled, scaled = "heads for 1.0 (winner-take-all)", "stays flat"
+    if not winner_takes_all(sizes):
+        unscaled = _from_to(block, {size.d: size.top_unscaled for size in sizes}, "unscaled")
+    if not stays_flat(sizes):
+        scaled = _from_to(block, {size.d: size.top_scaled for size in sizes}, "scaled")
+    block.line(f"  unscaled top weight {unscaled}; scaled {scaled}")
     return block
+
+
+def _from_to(block: Block, tops: dict[int, float], which: str) -> str:
+    """Say where a top weight begins and ends."""
+    ends = [block.number(f"top_{which}.{d}", tops[d], ".3f") for d in (min(tops), max(tops))]
+    return f"goes from {' to '.join(ends)}"
 
 
 SECTION = Section(
