@@ -9,8 +9,10 @@
 
 import html
 import io
+import math
 import re
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,11 +23,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 
 from attnlab.attention import Floats
-from attnlab.scaling import ScalingMeasurement
+from attnlab.results_log import columns_of
+from attnlab.scaling import ScalingMeasurement, winner_takes_all
 from attnlab.toy_world import ToyWorld
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 P = ParamSpec("P")
@@ -91,11 +95,14 @@ _STYLE: dict[Any, Any] = {
     "figure.constrained_layout.h_pad": 0.08,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "text.parse_math": False,  # a word such as $x$ is drawn as it is
     "svg.hashsalt": "attnlab",  # the same names within each file each time
 }
 #: What has the colour of the background, and of the ink.
 _PAPER = ("figure.facecolor", "axes.facecolor")
 _INK = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+#: Panels beside each other, at most, and signs of a word that are drawn, at most.
+_ACROSS, _SIGNS = 3, 16
 #: How wide a narrow figure is, in inches: on a page, 96 pixels are an inch.
 _NARROW = 3.5
 
@@ -202,7 +209,8 @@ def save(figure: "Figure", path: str | Path) -> None:
     """
     import matplotlib.pyplot as plt
 
-    with style():
+    with style(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # a box is drawn for it
         if Path(path).suffix == ".svg":
             drawn = io.StringIO()
             figure.savefig(drawn, format="svg", metadata={"Date": None})
@@ -315,18 +323,22 @@ def softmax_in_action(
         Three panels, a value over each bar.
     """
     title = "Softmax turns scores into shares of 1"
-    figure, panels = _panels(look, 3, (2.5, 3.0), 2.1, title)
+    width = max(2.5, 0.56 * len(words))
+    room = _room(look, width, len(words))
+    tall = 0.09 * max(0, _longest(words) - 6)
+    figure, panels = _panels(look, 3, (width, 3.0 + tall), 2.1 + tall, title)
     colours = [_word_colours(world, look)[word] for word in words]
     titles = ("raw scores", "softmax", f"softmax of scores × {sharpness:g}")
     said = []
     for axes, name, heights in zip(panels, titles, (scores, weights, sharp), strict=True):
         bars = axes.bar(range(len(words)), heights, color=colours)
-        axes.bar_label(bars, [f"{height:.3f}" for height in heights], padding=2)
-        axes.set_xticks(range(len(words)), words)
-        axes.set(title=name, ylim=(min(0.0, float(heights.min())), 1.12))
-        axes.margins(y=0.15)
+        size = min(11.0, room / 3.3)
+        axes.bar_label(bars, [_digits(height) for height in heights], padding=2, fontsize=size)
+        _name_ticks(axes.xaxis, words, room)
+        axes.set(title=name, ylim=(0, 1.12))
         said.append(f"{name}: {_shares(words, heights)}.")
-    panels[0].set_ylim(min(0.0, 1.15 * scores.min()), max(1.12, 1.15 * float(scores.max())))
+    low, high = min(0.0, float(scores.min())), max(1.12 / 1.15, float(scores.max()))
+    panels[0].set_ylim(low - (0.15 * (high - low) if low < 0 else 0), high + 0.15 * high)
     panels[1].set_ylabel("share of 1")
     return _say(figure, f"{title}. Bars of", *said)
 
@@ -375,32 +387,53 @@ def bank_water_money_plane(
     Returns
     -------
     matplotlib.figure.Figure
-        The words as dots, the outputs as arrow heads.
+        The words as dots, the outputs as arrow heads. Where both contexts are largest on the
+        same axis, the other one is that on which the dots and the outputs lie furthest apart; a
+        world of one axis is drawn as a line. Names that would run together stand below.
     """
     from matplotlib.ticker import MaxNLocator
 
     contexts = [world.context(sentence) for sentence in outputs]
-    across, up = (world.main_axis(context) for context in contexts[:2])
-    title = f"One input row for {world.focus}, one output a sentence"
-    figure, [axes] = _panels(look, 1, (5.2, 4.7), 3.7, title)
+    across, up = _plane(world, contexts, outputs)
+    plane = [across] if up is None else [across, up]
+
+    def place(vector: Floats, level: int = 0) -> tuple[float, float]:
+        """Where a vector stands; on a world's only axis, at a level of its own."""
+        return float(vector[across]), float(level if up is None else vector[up])
+
+    title = f"One input row for {_cut(world.focus)}, one output a sentence"
+    low, high = min(0.0, float(world.embeddings.min())), max(0.0, float(world.embeddings.max()))
+    high = high if high > low else 1.0
+    words = [*dict.fromkeys(contexts), world.focus]
+    ends = [place(output, level) for level, output in enumerate(outputs.values(), start=1)]
+    points = [*(place(world.vector(word)) for word in words), *ends]
+    crowded = _crowded(np.array(points) / (high - low)) or max(map(columns_of, outputs)) > 24
+    below = 0.24 * len(points) * crowded
+    figure, [axes] = _panels(look, 1, (5.2, 4.7 + below), 3.7 + below, title)
     colours = _word_colours(world, look)
-    for axis, name, context in (
-        (axes.xaxis, world.axes[across], contexts[0]),
-        (axes.yaxis, world.axes[up], contexts[1]),
-    ):
-        axis.set_label_text(f"{name} axis", color=colours[context])
+    for axis, entry in zip((axes.xaxis, axes.yaxis), plane, strict=False):
+        own = [context for context in contexts[:2] if world.main_axis(context) == entry]
+        colour = colours[own[0]] if len(own) == 1 else _THEMES[look.dark].ink
+        axis.set_label_text(f"{_cut(world.axes[entry])} axis", color=colour)
     said = []
-    for word in [*dict.fromkeys(contexts), world.focus]:
-        x, y = world.vector(word)[[across, up]]
-        axes.plot(x, y, "o", color=colours[word], markersize=11)
-        axes.annotate(
-            word, (x, y), (9, 9), textcoords="offset points", color=colours[word], weight="bold"
-        )
-        said.append(f"{word} at {_point(x, y)}")
-    start = world.vector(world.focus)[[across, up]]
+    for word in words:
+        x, y = place(world.vector(word))
+        where = _point(*world.vector(word)[plane])
+        label = f"“{_cut(word)}” at {where}"  # a label that begins with _ would not show
+        axes.plot(x, y, "o", color=colours[word], markersize=11, label=label)
+        if not crowded:
+            axes.annotate(
+                _cut(word),
+                (x, y),
+                (9, 9),
+                textcoords="offset points",
+                color=colours[word],
+                weight="bold",
+            )
+        said.append(f"{word} at {where}")
+    start = place(world.vector(world.focus))
     moves = []
-    for sentence, output in outputs.items():
-        end = output[[across, up]]
+    for end, (sentence, output) in zip(ends, outputs.items(), strict=True):
         colour = colours[world.context(sentence)]
         axes.annotate(
             "",
@@ -414,29 +447,58 @@ def bank_water_money_plane(
                 "shrinkB": 0,
             },
         )
-        label = f"in “{sentence}”\n({end[0]:.3f}, {end[1]:.3f})"
-        axes.annotate(
-            label,
-            (end[0], end[1]),
-            (-20 if end[0] < start[0] else 0, 6 if end[1] > start[1] else -6),
-            textcoords="offset points",
-            ha="left" if end[0] < start[0] else "center",
-            va="bottom" if end[1] > start[1] else "top",
-            color=colour,
-        )
-        moves.append(label.replace("\n", " to "))
-    low, high = min(0.0, float(world.embeddings.min())), float(world.embeddings.max())
+        reached = f"({', '.join(map(_digits, output[plane]))})"
+        if crowded:
+            axes.plot([], [], color=colour, label=f"in “{_cut(sentence, 32)}” to {reached}")
+        else:
+            axes.annotate(
+                f"in “{sentence}”\n{reached}",
+                (end[0], end[1]),
+                (-20 if end[0] < start[0] else 0, 6 if end[1] > start[1] else -6),
+                textcoords="offset points",
+                ha="left" if end[0] < start[0] else "center",
+                va="bottom" if end[1] > start[1] else "top",
+                color=colour,
+            )
+        moves.append(f"in “{sentence}” to {reached}")
+    if crowded:
+        figure.legend(loc="outside lower center", frameon=False, fontsize=8.5)
     margin = 0.12 * (high - low)
     ticks = MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high)
-    axes.set(xticks=ticks, yticks=ticks, aspect="equal")
-    axes.set(xlim=(low - margin, high + 2 * margin), ylim=(low - margin, high + margin))
+    axes.set(xticks=ticks, xlim=(low - margin, high + 2 * margin))
+    if up is None:
+        axes.set(yticks=[], ylim=(-0.5, len(outputs) + 0.5))
+        axes.spines["left"].set_visible(False)
+        where = f"On the {world.axes[across]} axis"
+    else:
+        axes.set(yticks=ticks, ylim=(low - margin, high + margin), aspect="equal")
+        where = f"On the plane of {world.axes[across]} (across) and {world.axes[up]} (up)"
     axes.grid()
     axes.set_axisbelow(True)
     return _say(
         figure,
-        f"{title}. On the plane of {world.axes[across]} (across) and {world.axes[up]} (up):",
+        f"{title}. {where}:",
         f"{', '.join(said)}. Arrows lead away from {world.focus}: {', '.join(moves)}.",
     )
+
+
+def _crowded(points: Floats) -> bool:
+    """Whether names beside these points, on a plane about 1 wide and high, would run together."""
+    apart = np.abs(points[:, None] - points)
+    near = (apart[..., 0] < 0.4) & (apart[..., 1] < 0.09)
+    return bool(np.count_nonzero(near) > len(points))  # each is near itself
+
+
+def _plane(
+    world: ToyWorld, contexts: Sequence[str], outputs: Mapping[str, Floats]
+) -> tuple[int, int | None]:
+    """Return the axes across and up; no second one if the world has but one."""
+    across, up = (world.main_axis(context) for context in contexts[:2])
+    if across != up:
+        return across, up
+    shown = np.array([*map(world.vector, [*contexts, world.focus]), *outputs.values()])
+    others = [axis for axis in range(len(world.axes)) if axis != across]
+    return across, max(others, key=lambda axis: float(np.ptp(shown[:, axis])), default=None)
 
 
 @_styled
@@ -486,7 +548,9 @@ def scaling_max_weight(
     matplotlib.figure.Figure
         Two curves on a log-2 axis and the even share as a dotted line.
     """
-    title = "Unscaled, the winner takes all as d grows"
+    title = "The largest weight as d grows"
+    if winner_takes_all(sizes):
+        title = "Unscaled, the winner takes all as d grows"
     figure, [axes] = _panels(look, 1, (6.2, 4.4), 4.5, title)
     colours = _THEMES[look.dark]
     measure = f"largest of {keys} weights, on average"
@@ -568,7 +632,12 @@ def _heatmaps(
     """Weight matrices: queries down, keys across the top, a number a cell."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    figure, all_axes = _panels(look, len(panels), (3.75, 4.0), 3.8, title)
+    count = max(len(words) for words, _ in panels.values())
+    long = 0.09 * max(0, max(_longest(words) for words, _ in panels.values()) - 6)
+    width = max(3.75, 0.55 * count + 1.2) + long
+    room = _room(look, width - long, count)
+    wide = (width, max(4.0, 0.55 * count + 1.6) + long)
+    figure, all_axes = _panels(look, len(panels), wide, 3.8 + long, title)
     colours = _THEMES[look.dark]
     shades = LinearSegmentedColormap.from_list("weights", colours.shades)
     said = []
@@ -584,13 +653,14 @@ def _heatmaps(
         )
         for (i, j), weight in np.ndenumerate(weights):
             ink = _ink_on(shades(float(weight)))
-            axes.text(j, i, f"{weight:.3f}", ha="center", va="center", color=ink)
-        axes.set_xticks(range(len(words)), words)
-        axes.set_yticks(range(len(words)), words)
+            size = min(11.0, room / 3.3)
+            axes.text(j, i, f"{weight:.3f}", ha="center", va="center", color=ink, fontsize=size)
+        _name_ticks(axes.xaxis, words, room)
+        _name_ticks(axes.yaxis, words)
         axes.tick_params(length=0, labeltop=True, labelbottom=False)
         axes.spines[:].set_visible(False)
         axes.invert_yaxis()
-        axes.set_title(name)
+        axes.set_title(_cut(name, int(10 * (_NARROW if look.narrow else width))))
         axes.set(
             xlabel="key: the word looked at", ylabel="query: the word that looks", aspect="equal"
         )
@@ -615,17 +685,46 @@ def _panels(
     """
     import matplotlib.pyplot as plt
 
-    rows, columns = (count, 1) if look.narrow else (1, count)
-    width, height = (_NARROW, narrow * count) if look.narrow else (wide[0] * count, wide[1])
+    columns = 1 if look.narrow else min(count, _ACROSS)
+    rows = -(-count // columns)
+    width, height = (_NARROW, narrow * rows) if look.narrow else (wide[0] * columns, wide[1] * rows)
     figure, grid = plt.subplots(rows, columns, figsize=(width, height), squeeze=False)
     lines = len(title) // int(9 * width) + 1
     figure.suptitle(textwrap.fill(title, len(title) // lines + 5))  # lines of like length
-    return figure, list(grid.flat)
+    for axes in grid.flat[count:]:
+        axes.remove()
+    return figure, list(grid.flat[:count])
 
 
-def _point(x: float, y: float) -> str:
+def _room(look: Look, wide: float, count: int) -> float:
+    """Return how many points of a panel's width each of so many columns has, about."""
+    return 0.75 * 72 * (_NARROW if look.narrow else wide) / count
+
+
+def _name_ticks(axis: "Axis", words: Sequence[str], room: float = math.inf) -> None:
+    """Name each tick by a word, upright where words are wider than so many points."""
+    upright = 6.5 * _longest(words) > room
+    axis.set_ticks(range(len(words)), list(map(_cut, words)), rotation=90 if upright else 0)
+
+
+def _longest(words: Sequence[str]) -> int:
+    """Return the width of the longest word that is drawn, in letters."""
+    return max(columns_of(_cut(word)) for word in words)
+
+
+def _cut(text: str, signs: int = _SIGNS) -> str:
+    """Return text cut to what a figure has room for."""
+    return text if len(text) <= signs else f"{text[: signs - 1]}…"
+
+
+def _digits(value: float) -> str:
+    """Return a number with three decimals, or fewer where it is large."""
+    return f"{value:z.3f}" if abs(value) < 1000 else f"{value:.4g}"
+
+
+def _point(*entries: float) -> str:
     """Return a point as it is written: ``(0.9, 0)``."""
-    return f"({x:g}, {y:g})".replace("-", "−")
+    return f"({', '.join(f'{entry:zg}' for entry in entries)})".replace("-", "−")
 
 
 def _word_colours(world: ToyWorld, look: Look) -> dict[str, str]:

@@ -354,7 +354,7 @@ def test_curves_and_arrows_differ_for_every_eye(drawn, dark, vision):
 @pytest.mark.parametrize("dark", [False, True])
 def test_shades_of_weights_differ_in_print_too(dark):
     steps = np.linspace(0, 1, 11)
-    figure = figures.attention_heatmap("", "", range(11), np.tile(steps, (11, 1)))
+    figure = figures.attention_heatmap("", "", list(map(str, range(11))), np.tile(steps, (11, 1)))
     [cells] = figures.redraw(figure, figures.Look(dark=dark)).axes[0].collections
     light = [oklab(linear(colour))[0] for colour in cells.to_rgba(steps)]
     assert np.all(np.diff(light) * (1 if dark else -1) > 0.03)
