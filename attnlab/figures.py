@@ -579,29 +579,6 @@ def scaling_max_weight(
 
 
 @_styled
-def causal_mask(words: Sequence[str], weights: Floats, *, look: Look = LIGHT) -> "Figure":
-    """Draw masked weights as an annotated heatmap.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The sentence.
-    weights : ndarray, shape (n, n)
-        The weights, 0 above the diagonal.
-    look : Look, optional
-        Its colours and width.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        One heatmap.
-    """
-    return _heatmaps(
-        "The causal mask: no word looks ahead", {"wired head, masked": (words, weights)}, look
-    )
-
-
-@_styled
 def attention_heatmap(
     title: str, head: str, words: Sequence[str], weights: Floats, *, look: Look = LIGHT
 ) -> "Figure":
@@ -624,6 +601,13 @@ def attention_heatmap(
         One heatmap.
     """
     return _heatmaps(title, {head: (words, weights)}, look)
+
+
+@_styled
+def causal_mask(words: Sequence[str], weights: Floats, *, look: Look = LIGHT) -> "Figure":
+    """Draw masked weights, 0 above the diagonal; the rest is as for :func:`attention_heatmap`."""
+    panel = {"wired head, masked": (words, weights)}
+    return _heatmaps("The causal mask: no word looks ahead", panel, look)
 
 
 def _heatmaps(

@@ -43,6 +43,7 @@ _MAX_FAULTS = 20
 #: How often a file is parsed in part to find the faults' lines, at most.
 _MAX_PARSES = 200
 
+_QUOTES = 'a word with other signs than a-z, A-Z, 0-9, - and _ stands in quotes: "a.b" = [...]'
 #: The keys of a file and of its tables, each with what it is.
 _KEYS = {
     "seed": "the number that the random draws start from",
@@ -160,9 +161,7 @@ def read_world(path: str | Path) -> WorldFile:
         reason = getattr(error, "strerror", None) or error
         raise WorldFileError([f"{name}: cannot be read: {reason}"]) from None
     if len(raw) > MAX_BYTES:
-        raise WorldFileError(
-            [f"{name}: must be at most {MAX_BYTES:,} bytes long, but it is longer"]
-        )
+        raise WorldFileError([f"{name}: must hold at most {MAX_BYTES} bytes, but it holds more"])
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -214,6 +213,8 @@ def _not_toml(name: str, text: str, problem: str) -> str:
     line = int(found[1]) if found else text.count("\n") + 1
     if problem == "Cannot overwrite a value":
         return f"{name}, line {line}: the key stands here a second time; each must stand once"
+    if re.match("Expected '=' after a key|Invalid statement|Invalid initial character", problem):
+        problem = f"{problem}; {_QUOTES}"
     return f"{name}, line {line}: must be TOML, but: {problem}"
 
 
@@ -359,9 +360,8 @@ class _Reader:
         """Return a list of numbers, one for each of the columns if those are known."""
         count = f"{len(columns)} numbers, one for each {kind}" if columns else "numbers"
         names = f" ({_list(columns)})" if columns else ""
-        hint = (
-            '; in quotes, a word may hold a dot: "a.b" = [...]' if isinstance(value, dict) else ""
-        )
+        dotted = isinstance(value, dict)
+        hint = f"; {_QUOTES}" if dotted else ""
         if not isinstance(value, list) or (columns and len(value) != len(columns)):
             self.fault(
                 path, f"{which}must be a list of {count}{names}, but it is {_shown(value)}{hint}"
@@ -568,7 +568,8 @@ def _write(file: WorldFile) -> str:
         "# hold tells a sentence from the others.",
         f"sentences = {_rows(world.sentences)}",
         "",
-        "# A vector for each word: one number an axis.",
+        "# A vector for each word: one number an axis. A word with other signs than a-z, A-Z, 0-9,",
+        "# - and _ stands in quotes.",
         "[words]",
         *(f"{pad(key, width)} = {_toml(vector)}" for key, vector in vectors),
         "",
