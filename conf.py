@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # the site shows the package beside it, installed or not
 
 import attnlab  # noqa: E402
+from attnlab import world_file  # noqa: E402
 
 project = "LLM Self-Attention by Hand"
 author = "The attnlab authors"
@@ -114,5 +115,32 @@ class LiveExample(SphinxDirective):
         return [source, result]
 
 
+class WorldFile(SphinxDirective):
+    """Show the file of the built-in world; with edits to it, what is then wrong with it."""
+
+    has_content = True
+
+    def run(self):
+        self.env.note_dependency(world_file.__file__)
+        text, language = world_file.BUILT_IN.toml, "toml"
+        if self.content:
+            for edit in self.content:
+                old, arrow, new = edit.partition(" => ")
+                if not arrow or old not in text:
+                    raise self.error(f"the file does not hold {old!r}")
+                text = text.replace(old, new)
+            shown, language = "$ python -m attnlab world check my.toml", "console"
+            try:
+                world_file.parse_world(text, "my.toml")
+            except attnlab.WorldFileError as error:
+                text = "\n".join([shown, *(f"attnlab: {fault}" for fault in error.faults)])
+            else:
+                raise self.error("nothing is wrong with this file")
+        block = nodes.literal_block(text, text)
+        block["language"] = language
+        return [block]
+
+
 def setup(app):
     app.add_directive("live-example", LiveExample)
+    app.add_directive("world-file", WorldFile)

@@ -325,7 +325,7 @@ def softmax_in_action(
     title = "Softmax turns scores into shares of 1"
     width = max(2.5, 0.56 * len(words))
     room = _room(look, width, len(words))
-    tall = 0.09 * max(0, _longest(words) - 6)
+    tall = 0.09 * _longest(words) * _upright(words, room)
     figure, panels = _panels(look, 3, (width, 3.0 + tall), 2.1 + tall, title)
     colours = [_word_colours(world, look)[word] for word in words]
     titles = ("raw scores", "softmax", f"softmax of scores × {sharpness:g}")
@@ -617,11 +617,13 @@ def _heatmaps(
     from matplotlib.colors import LinearSegmentedColormap
 
     count = max(len(words) for words, _ in panels.values())
-    long = 0.09 * max(0, max(_longest(words) for words, _ in panels.values()) - 6)
-    width = max(3.75, 0.55 * count + 1.2) + long
-    room = _room(look, width - long, count)
-    wide = (width, max(4.0, 0.55 * count + 1.6) + long)
-    figure, all_axes = _panels(look, len(panels), wide, 3.8 + long, title)
+    names = [word for words, _ in panels.values() for word in words]
+    width = max(3.75, 0.55 * count + 1.2)
+    room = _room(look, width, count)
+    width += 0.09 * max(0, _longest(names) - 6)
+    tall = 0.09 * _longest(names) * _upright(names, room)
+    wide = (width, max(4.0, 0.55 * count + 2.2) + tall)
+    figure, all_axes = _panels(look, len(panels), wide, 3.8 + tall, title)
     colours = _THEMES[look.dark]
     shades = LinearSegmentedColormap.from_list("weights", colours.shades)
     said = []
@@ -687,8 +689,13 @@ def _room(look: Look, wide: float, count: int) -> float:
 
 def _name_ticks(axis: "Axis", words: Sequence[str], room: float = math.inf) -> None:
     """Name each tick by a word, upright where words are wider than so many points."""
-    upright = 6.5 * _longest(words) > room
-    axis.set_ticks(range(len(words)), list(map(_cut, words)), rotation=90 if upright else 0)
+    rotation = 90 if _upright(words, room) else 0
+    axis.set_ticks(range(len(words)), list(map(_cut, words)), rotation=rotation)
+
+
+def _upright(words: Sequence[str], room: float) -> bool:
+    """Whether words must stand upright, since one is wider than so many points."""
+    return 6.5 * _longest(words) > room
 
 
 def _longest(words: Sequence[str]) -> int:

@@ -229,7 +229,7 @@ class _Reader:
         self.name = name
         self.lines = text.split("\n")
         self.data = data
-        self.faults: list[str] = []
+        self.faults: list[tuple[int, str]] = []  # with their lines, 0 if unknown
         self.unshown = 0
         self.parses = _MAX_PARSES
 
@@ -241,7 +241,7 @@ class _Reader:
         line = self.line(path)
         place = [self.name, f"line {line}" if line else "", ".".join(map(_key, path))]
         text = str(problem).removeprefix(f"{path[-1]} ")
-        self.faults.append(f"{', '.join(filter(None, place))}: {text}")
+        self.faults.append((line or 0, f"{', '.join(filter(None, place))}: {text}"))
 
     def line(self, path: Sequence[str]) -> int | None:
         """Return the line on which the value under a path of keys begins, if it can be found.
@@ -283,10 +283,10 @@ class _Reader:
             self.add(("sentences",), sentence_faults(sentences, list(words), focus))
         channels, W_Q, W_K = self.head(axes)
         explorer = self.explorer(axes)
-        if self.unshown:
-            self.faults.append(f"{self.name}: and {self.unshown} faults more")
         if self.faults:
-            raise WorldFileError(self.faults)
+            faults = [fault for _, fault in sorted(self.faults, key=lambda fault: fault[0])]
+            more = [f"{self.name}: and {self.unshown} faults more"] if self.unshown else []
+            raise WorldFileError([*faults, *more])
         vectors = np.array(list(words.values()))
         world = ToyWorld(
             *(tuple(axes), tuple(words), vectors, tuple(sentences), focus),

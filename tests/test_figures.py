@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from attnlab import TOY_WORLD, figures, measure_scaling, raw_attention
+from attnlab import TOY_WORLD, ToyWorld, figures, measure_scaling, raw_attention
 from attnlab.sections import SECTIONS
 
 NAMES = [
@@ -183,11 +183,20 @@ def again(request, drawn, look):
 
 
 def all_texts(figure):
-    """Every text that shows."""
+    """Every text that shows; Matplotlib keeps names of ticks beyond an axis, and draws none."""
+    beyond = set()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            ticks = [tick for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high]
+            beyond |= {label for tick in ticks for label in (tick.label1, tick.label2)}
     return [
         text
         for text in figure.findobj(mpl.text.Text)
-        if text.get_visible() and text.get_text().strip() and text.get_window_extent().width
+        if text not in beyond
+        and text.get_visible()
+        and text.get_text().strip()
+        and text.get_window_extent().width
     ]
 
 
@@ -210,8 +219,13 @@ def test_panels_stand_side_by_side_or_below_each_other(again, look):
 
 
 def test_no_text_is_cut_or_covered(again):
-    boxes = [(text.get_text(), text.get_window_extent().padded(-0.5)) for text in all_texts(again)]
-    width, height = again.bbox.size
+    assert_readable(again)
+
+
+def assert_readable(figure):
+    """Every text lies within the figure, and on no other."""
+    boxes = [(text.get_text(), text.get_window_extent().padded(-0.5)) for text in all_texts(figure)]
+    width, height = figure.bbox.size
     for text, box in boxes:
         assert 0 <= box.x0 < box.x1 <= width, text
         assert 0 <= box.y0 < box.y1 <= height, text
@@ -250,6 +264,111 @@ def test_the_text_of_arrows_and_curves(drawn):
 
 def test_another_figure_has_no_text():
     assert figures.alt_text(plt.figure()) == ""
+
+
+# On any world
+
+
+def of(words, vectors, sentences, axes=("x", "y", "z")):
+    identity = np.eye(len(axes))
+    return ToyWorld(
+        *(axes, words, vectors, sentences, "bank", axes, identity, identity),
+    )
+
+
+def plane(world):
+    outputs = {text: raw_attention(world.embed(text)).output[-1] for text in world.sentences}
+    figure = figures.bank_water_money_plane(world, outputs)
+    figure.canvas.draw()
+    [axes] = figure.axes
+    return figure, axes, outputs
+
+
+def legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_words_are_drawn_as_they_are(tmp_path):
+    strange = ["\u6cb3", "\u05e0\u05d4\u05e8", "\U0001f469\u200d\U0001f467"]
+    words = [r"$\frac$", "a_b^c", "$x$", *strange, "bank"]
+    n = len(words)
+    sentences = [" ".join(words), " ".join([*words[1:], "other"])]
+    world = of([*words, "other"], np.linspace(0, 1, 3 * n + 3).reshape(-1, 3), sentences)
+    weights = np.full((n, n), 1 / n)
+    drawn = [
+        figures.attention_heatmap("$t$", r"$\head$", words, weights),
+        figures.softmax_in_action(world, words, weights[0], weights[0], weights[0], 5),
+        plane(of(["_a", "$b$", "bank"], np.eye(3), ["_a bank", "$b$ bank"]))[0],
+    ]
+    for figure in drawn:
+        figures.save(figure, tmp_path / "a.png")  # a warning would be an error
+    for figure in drawn[:2]:
+        assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == words
+
+
+@pytest.mark.parametrize("word", ["w", "riverside", "Donaudampfschifffahrt"])
+@pytest.mark.parametrize("n", [2, 6, 12])
+def test_heatmaps_and_bars_stay_readable(word, n):
+    words = [f"{i}{word}" for i in range(n)]
+    rng = np.random.default_rng(n)
+    weights = rng.dirichlet(np.ones(n), size=n)
+    world = of([*words, "bank"], np.ones((n + 1, 3)), [f"bank {words[0]}", f"bank {words[1]}"])
+    for figure in (
+        figures.qk_vs_raw_heatmaps(words, weights, weights),
+        figures.softmax_in_action(world, words, weights[0] - 0.1, weights[0], weights[1], 5),
+    ):
+        figure.canvas.draw()
+        assert_readable(figure)
+        assert min(text.get_fontsize() for text in all_texts(figure)) >= 8
+
+
+def test_many_sentences_stand_in_rows_of_three():
+    shown = {f"s{i}": (["a", "b"], np.eye(2)) for i in range(5)}
+    figure = figures.raw_attention_heatmaps(shown)
+    figure.canvas.draw()
+    assert [axes.get_title() for axes in figure.axes] == [f"“s{i}”" for i in range(5)]
+    assert_readable(figure)
+    assert [axes.get_position().y0 > 0.45 for axes in figure.axes] == [True] * 3 + [False] * 2
+
+
+def test_two_contexts_on_one_axis_get_another_axis_to_lie_apart_on():
+    vectors = [[0.9, 0.1, 0.3], [0.8, 0.1, -0.7], [0.3, 0.1, 0.2]]
+    world = of(["river", "money", "bank"], vectors, ["river bank", "money bank"])
+    figure, axes, outputs = plane(world)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x axis", "z axis")
+    assert axes.xaxis.label.get_color() == axes.yaxis.label.get_color() == "#1a1a1a"
+    arrows = [text.xy for text in axes.texts if text.get_text() == ""]
+    assert arrows == [tuple(output[[0, 2]]) for output in outputs.values()]
+    assert "On the plane of x (across) and z (up): river at (0.9, 0.3)" in figures.alt_text(figure)
+
+
+def test_a_world_of_one_axis_is_drawn_as_a_line():
+    world = of(["a", "b", "bank"], [[1], [-1], [0]], ["a bank", "b bank"], axes=("size",))
+    figure, axes, outputs = plane(world)
+    assert axes.get_xlabel() == "size axis"
+    assert not axes.get_ylabel()
+    assert not axes.get_yticks().size
+    assert [a.xy[0] for a in axes.texts if a.get_text() == ""] == [o[0] for o in outputs.values()]
+    said = figures.alt_text(figure)
+    assert "On the size axis: a at (1), b at (−1), bank at (0). Arrows" in said
+    assert said.endswith("in “a bank” to (0.500), in “b bank” to (-0.500).")
+
+
+def test_names_that_would_run_together_stand_below():
+    words = ["_a", "b", "c", "bank"]
+    world = of(words, np.zeros((4, 3)), ["_a bank", "b bank", "c bank"])
+    figure, axes, _ = plane(world)
+    points = [f"“{word}” at (0, 0)" for word in words]
+    assert legend(figure) == [*points, *(f"in “{w} bank” to (0.000, 0.000)" for w in words[:3])]
+    assert set(texts(axes)) == {""}
+    assert_readable(figure)
+
+
+def test_the_title_of_the_curves_is_true():
+    rising = [measure_scaling(np.random.default_rng(0), d, 200, 8) for d in (4, 16, 64, 256)]
+    assert figures.scaling_max_weight(rising, 8).get_suptitle().startswith("Unscaled, the winner")
+    falling = figures.scaling_max_weight(rising[::-1], 8)
+    assert falling.get_suptitle() == "The largest weight as d grows"
 
 
 # Colours

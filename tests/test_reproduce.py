@@ -60,6 +60,7 @@ def test_sections_in_any_order_and_case():
     expected = attnlab.run(["S1", "S3"]).text
     assert attnlab.run([" s3", "S1 ", "s1"]).text == expected
     assert attnlab.run(name for name in ("S1", "S3")).text == expected
+    assert attnlab.run("s3, S1").text == expected
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,8 @@ def test_sections_in_any_order_and_case():
         (["S1", "S0", "x"], "'S0' and 'X'"),
         ([], "none"),
         ([3], "'3'"),
-        ("S1", "'1'"),
+        ("S1,S7", "'S7'"),
+        ("", "''"),
     ],
 )
 def test_unknown_sections(chosen, shown):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from wcwidth import wcswidth
 
 import attnlab
-from attnlab import TOY_WORLD, ToyWorld, WorldFile, WorldFileError, read_world
+from attnlab import TOY_WORLD, ToyWorld, WorldFile, WorldFileError, read_world, world_file
 from attnlab.cli import main
 from attnlab.reproduce import canonical_text, run
 from attnlab.scaling import ScalingMeasurement
@@ -195,8 +195,8 @@ BAD = {
     "unknown key": (
         edited(("focus =", "fokus =")),
         [
-            "line 9, fokus: is no key; did you mean 'focus'?",
             "focus: is missing: the word whose output is followed",
+            "line 9, fokus: is no key; did you mean 'focus'?",
         ],
     ),
     "unknown key of a table": (
@@ -208,9 +208,9 @@ BAD = {
     "part of a head": (
         edited(("W_K = [", "W_k = [")),
         [
-            "line 42, head.W_k: is no key; did you mean 'W_K' or 'W_Q'?",
             "line 30, head.W_K: is missing: what each axis advertises, one row an axis and one "
             "column a channel",
+            "line 42, head.W_k: is no key; did you mean 'W_K' or 'W_Q'?",
         ],
     ),
     "seed: true": (
@@ -352,10 +352,10 @@ BAD = {
     "vector: of a word with a dot": (
         edited(("money = [0.0", "mon.ey = [0.0"), ("the money", "the mon.ey")),
         [
+            "line 16, sentences: unknown word 'mon.ey' in 'the mon.ey bank': did you mean 'mon'?",
             f"line 26, words.mon: {NUMBERS}, but it is a table; "
             "a word with other signs than a-z, A-Z, 0-9, - and _ stands in quotes: "
             '"a.b" = [...]',
-            "line 16, sentences: unknown word 'mon.ey' in 'the mon.ey bank': did you mean 'mon'?",
         ],
     ),
     "vector: text": (
@@ -444,7 +444,7 @@ def test_a_line_is_where_the_value_begins_whatever_stands_before_it():
     text = lure + edited(('focus = "bank"', 'focus = "x"'), ("bank  = [0.3", "bank = [true"))
     lines = text.split("\n")
     found = [re.match(r"w\.toml, line (\d+), ([\w.]+):", fault).groups() for fault in faults(text)]
-    assert found == [("2", "trap"), ("33", "words.bank"), ("15", "focus")]
+    assert found == [("2", "trap"), ("15", "focus"), ("33", "words.bank")]
     for number, key in found:
         assert lines[int(number) - 1].startswith(key.rpartition(".")[2])
 
@@ -819,6 +819,14 @@ def test_symmetry_and_order_are_judged_by_the_size_of_the_numbers(scale):
     assert s6_general_head.is_order_blind(world, world.sentences[0])
 
 
+def test_order_is_called_blind_only_when_it_is():
+    def last_line(same):
+        return s6_general_head.order_blindness(TOY_WORLD, same).lines[-1].text
+
+    assert last_line(True).endswith("-> True (real LLMs add position information)")
+    assert last_line(False).endswith("-> False")
+
+
 def test_what_random_draws_show_is_measured():
     def conclusion(unscaled, scaled):
         sizes = [
@@ -857,3 +865,22 @@ def test_names_with_dots_are_measured_apart():
     assert log.measurements['S1.embedding.a."b.c"'].value == 0.4
     assert log.measurements['S1.embedding."a.b".c'].value == 0.5
     assert 'S3.output."a.b_bank"."b.c"' in log.measurements
+
+
+def test_the_page_states_the_limits():
+    page = (Path(__file__).parents[1] / "docs" / "world.rst").read_text("utf-8")
+    stated = re.findall(r":given:`(\d+) <a limit", page)
+    names = [
+        "WORDS",
+        "AXES",
+        "CHANNELS",
+        "SENTENCES",
+        "SENTENCE_WORDS",
+        "NAME",
+        "NUMBER",
+        "SEED",
+        "BYTES",
+    ]
+    assert stated == [str(getattr(world_file, f"MAX_{name}")) for name in names]
+    for key in ("seed", "focus", "axes", "sentences", "[words]", "[head]", "[explorer]"):
+        assert f"\n``{key}``\n" in page
