@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attnlab import TOY_WORLD, AttnlabError, ToyWorld, attention, byhand, raw_attention
 from attnlab.byhand import Head, attend, calculate
-from attnlab.errors import InvalidValueError, UnknownWordError
+from attnlab.errors import InvalidTypeError, InvalidValueError, UnknownWordError
 
 ALL = [
     ("dot bank river", {}),
@@ -30,6 +30,8 @@ ALL = [
     ("output bank", {}),
     ("output bank", {"sentence": "the money bank"}),
     ("output river", {"sentence": "the river bank money", "head": "wired", "causal": None}),
+    ("trace bank", {}),
+    ("trace river", {"head": "wired", "causal": None, "sharpness": "30"}),
 ]
 
 
@@ -222,14 +224,8 @@ def evaluate(formula, places):
 
 def equations(step):
     """Yield each left side, sign and right side of a step; words on a side are left out."""
-    lines = []
-    for name, formula in step.lines:
-        if name.text:
-            lines.append(formula.text)
-        else:
-            lines[-1] += f" {formula.text}"
-    for line in lines:
-        sides = re.split(r" ?([=≈]) ", line)
+    for line in step.lines:
+        sides = re.split(r" ?([=≈]) ", line.formula.text)
         for left, sign, right in zip(sides[::2], sides[1::2], sides[2::2], strict=False):
             if left and not re.search(r"[^\W\d_]", re.sub(r"\be\^", "", left + right)):
                 yield left, sign, right
@@ -256,15 +252,12 @@ def test_each_step_follows_from_the_numbers_shown(arguments, options):
     assert assert_follows(calculation, int(options.get("places") or 3)) >= 3
 
 
-def test_the_reader_of_steps_sees_a_wrong_one():
-    step = byhand.Step("", ((byhand.Formula("", "a:"), byhand.Formula("", "0.3 × 0.9 = 0.28")),))
-    wrong = byhand.Calculation((step,), np.zeros(1), "")
+@pytest.mark.parametrize("wrong", ["0.3 × 0.9 = 0.28", "e^0.540 ≈ 1.720"])
+def test_the_reader_of_steps_sees_a_wrong_one(wrong):
+    name, formula = byhand.Formula("", "a:", ""), byhand.Formula("", wrong, "")
+    step = byhand.Step("product", ("",), (byhand.Line(name, (formula,)),))
     with pytest.raises(AssertionError):
-        assert_follows(wrong, 3)
-    step = byhand.Step("", ((byhand.Formula("", "a:"), byhand.Formula("", "e^0.540 ≈ 1.720")),))
-    wrong = byhand.Calculation((step,), np.zeros(1), "")
-    with pytest.raises(AssertionError):
-        assert_follows(wrong, 3)
+        assert_follows(byhand.Calculation((step,), np.zeros(1), 3, True, 0), 3)
 
 
 entry = st.integers(-300, 300).map(lambda n: n / 100)
@@ -309,11 +302,12 @@ def test_each_step_follows_in_any_world(world, arguments, head, causal, sharpnes
 @pytest.mark.parametrize(("arguments", "options"), ALL)
 def test_lines_are_short_and_the_tex_says_the_same_as_the_text(arguments, options):
     for step in calculate(TOY_WORLD, arguments, options).steps:
-        for name, formula in step.lines:
+        for name, formula in step.rows():
             assert len(f"{name.text} {formula.text}") <= 42
             digits = re.compile(r"\d+(?:\.\d+)?")
             assert digits.findall(formula.tex) == digits.findall(formula.text)
-        assert step.tex.count(r"\\") == len(step.lines) - 1
+            assert digits.findall(formula.mathml) == digits.findall(formula.text)
+        assert step.tex.count(r"\\") == len(step.rows()) - 1
 
 
 @pytest.mark.parametrize(("arguments", "options"), ALL)
@@ -412,16 +406,51 @@ def test_a_long_list_of_known_names_is_cut():
         byhand.one_of("number", "ten", [str(i) for i in range(20)])
 
 
-def test_a_word_that_would_break_a_formula_is_refused():
+def test_words_that_formulas_could_mistake():
+    words = ("50%", "a_b", r"\{x}^~", "<i>&", "שלום", "河流")
     world = ToyWorld(
         axes=("x",),
-        words=("a", "50%", "c"),
-        embeddings=np.ones((3, 1)),
-        sentences=("a 50%", "a c"),
-        focus="a",
+        words=words,
+        embeddings=np.ones((6, 1)),
+        sentences=(" ".join(words[:-1]), f"50% {words[-1]}"),
+        focus="50%",
         channels=("ch",),
         W_Q=np.ones((1, 1)),
         W_K=np.ones((1, 1)),
     )
-    with pytest.raises(InvalidValueError, match="'50%' cannot stand in a formula"):
-        calculate(world, "dot a 50%")
+    (step,) = calculate(world, r"dot a_b \{x}^~").steps
+    assert (
+        r"\text{a\_b} \cdot \text{\textbackslash{}\{x\}\textasciicircum{}\textasciitilde{}}"
+        in step.tex
+    )
+    (step,) = calculate(world, "dot <i>& 50%").steps
+    assert r"\text{<i>\&} \cdot \text{50\%}" in step.tex
+    assert "<mtext>&lt;i&gt;&amp;</mtext>" in step.lines[-1].name.mathml
+    (step,) = calculate(world, "dot שלום 河流").steps
+    assert "\n    \u2068שלום\u2069 · 河流 = 1 = 1.000" in step.text
+    assert "    x:          1.0 × 1.0 = 1\n" in step.text  # as wide as 4 + 3 + 4 columns
+    assert step.words[1] == "שלום"
+    rst = calculate(world, "dot a_b 50%").rst
+    assert r"*a\_b*" in rst
+
+
+def test_a_number_too_long_to_be_true_is_refused():
+    big = replace(TOY_WORLD, embeddings=TOY_WORLD.embeddings * 1e5)
+    assert calculate(big, "dot bank river").result == pytest.approx(5.4e9)
+    with pytest.raises(InvalidValueError, match=r"2.7e\+09 has too many digits .* 6 decimals"):
+        calculate(big, "dot bank river", {"places": "6"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"name": "wierd"}, InvalidValueError, "did you mean 'wired'"),
+        ({"scaled": False}, InvalidValueError, "unscaled goes with head: wired only"),
+        ({"sharpness": math.nan}, InvalidValueError, "at most 1000, but it is nan"),
+        ({"sharpness": "2"}, InvalidTypeError, "sharpness must be a number, but it is '2'"),
+        ({"sharpness": True}, InvalidTypeError, "sharpness must be a number, but it is True"),
+    ],
+)
+def test_a_head_that_cannot_be(arguments, error, message):
+    with pytest.raises(error, match=message):
+        Head(("the",), **arguments)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import html
 import os
-import re
 import tempfile
 from hashlib import sha256
 from pathlib import Path
@@ -100,16 +99,18 @@ class ByHand(_Directive):
                 step.tex, step.tex, docname=self.env.docname, number=None, label=None
             )
             formula["nowrap"] = formula["no-wrap"] = False
-            container += [_paragraph(step.words), formula]
+            container += [_paragraph(*step.words), formula]
         if calculation.note:
-            container += _paragraph(calculation.note, "attnlab-note")
+            note = _paragraph(calculation.note)
+            note["classes"] = ["attnlab-note"]
+            container += note
         return container
 
 
-def _paragraph(words: str, *classes: str) -> nodes.paragraph:
-    """Return a sentence with its ``*emphasis*``."""
-    paragraph = nodes.paragraph(words, classes=list(classes))
-    for i, part in enumerate(re.split(r"\*(.+?)\*", words)):
+def _paragraph(*words: str) -> nodes.paragraph:
+    """Return a sentence of plain and emphasized text in turn."""
+    paragraph = nodes.paragraph("".join(words))
+    for i, part in enumerate(words):
         paragraph += nodes.emphasis(part, part) if i % 2 else nodes.Text(part)
     return paragraph
 
@@ -155,7 +156,7 @@ def attention_tables(
         )
     head = byhand.read_head(world, options, sentence)
     result = byhand.attend(world, head)
-    whose = options.get("caption") or f"{describe(head)} on “{' '.join(head.sentence)}”"
+    whose = options.get("caption") or f"{byhand.describe(head)} on “{' '.join(head.sentence)}”"
     tables = {
         "scores": Table(
             f"Scores: {whose} (a row a query, a column a key)",
@@ -192,14 +193,6 @@ def _read_show(text: str | None) -> list[str]:
                 f"but it is {text or ''!r}"
             )
     return names
-
-
-def describe(head: byhand.Head) -> str:
-    """Return which head it is, in words: ``wired head, causal mask``."""
-    words = ["raw attention" if head.name == "raw" else "wired head"]
-    words += ["unscaled"] if not head.scaled else []
-    words += ["causal mask"] if head.causal else []
-    return ", ".join(words)
 
 
 class Attention(_Directive):
@@ -253,7 +246,9 @@ def heatmap(env: BuildEnvironment, head: byhand.Head, weights: Floats) -> nodes.
 
     mpl.use("agg")  # to files, whatever display there is
     sentence = " ".join(head.sentence)
-    figure = figures.attention_heatmap(f"“{sentence}”", describe(head), head.sentence, weights)
+    figure = figures.attention_heatmap(
+        f"“{sentence}”", byhand.describe(head), head.sentence, weights
+    )
     folder = Path(env.doctreedir, "attnlab")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as unfinished:

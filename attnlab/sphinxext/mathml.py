@@ -60,6 +60,7 @@ def to_mathml(tex: str, *, display: bool) -> str:
         raise InvalidValueError(f"{error} in {tex!r}") from error
     except (AttributeError, IndexError) as error:  # what Docutils lets escape, such as for "^2"
         raise InvalidValueError(f"cannot make sense of {tex!r}") from error
+    mathml = re.sub(r"\\([%_$#]|&amp;)", r"\1", mathml)
     if "\\" in mathml:  # a command within \text is kept as text
         raise InvalidValueError(f"a command would be shown as it is written in {tex!r}")
     return mathml.replace("<math ", f'<math alttext="{html.escape(tex)}" ', 1)

@@ -140,14 +140,8 @@ def explained(table: Table, world: ToyWorld, what: str, options: Options) -> Tab
 
 
 def _entries(step: byhand.Step) -> list[tuple[str, str]]:
-    """Return the names and the formulas of a step, each with the lines that go on from it."""
-    entries: list[tuple[str, str]] = []
-    for name, formula in step.lines:
-        if name.text:
-            entries.append((name.text, formula.text))
-        else:
-            entries[-1] = (entries[-1][0], f"{entries[-1][1]} {formula.text}")
-    return entries
+    """Return the names and the formulas of a step."""
+    return [(line.name.text, line.formula.text) for line in step.lines]
 
 
 def _products(*steps: byhand.Step) -> list[str]:
@@ -162,7 +156,10 @@ def _score(world: ToyWorld, options: Options, row: str, column: str, at: int) ->
 def _weight(world: ToyWorld, options: Options, row: str, column: str, at: int) -> list[str]:
     steps = byhand.calculate(world, f"softmax {row}", options).steps
     first, *others, powers, shares = map(_entries, steps)
-    middle = [("divided" if "√" in step[0][1] else "less the largest", step) for step in others]
+    middle = [
+        ("divided" if step.kind == "scaling" else "less the largest", entries)
+        for step, entries in zip(steps[1:-2], others, strict=True)
+    ]
     return [
         f"score: {first[at][1]}",
         *(f"{name}: {step[at][1]}" for name, step in middle if at < len(step)),
