@@ -36,6 +36,7 @@ from attnlab.toy_world import TOY_WORLD, ToyWorld
 
 if TYPE_CHECKING:
     from attnlab.reproduce import run
+    from attnlab.trace import Trace, trace_word
     from attnlab.world_file import WorldFile, read_world
 
 __version__ = "0.1.0"
@@ -55,6 +56,7 @@ __all__ = [
     "ScalingMeasurement",
     "ShapeError",
     "ToyWorld",
+    "Trace",
     "UnknownWordError",
     "WorldFile",
     "WorldFileError",
@@ -67,6 +69,7 @@ __all__ = [
     "run",
     "softmax",
     "source",
+    "trace_word",
 ]
 
 
@@ -74,7 +77,9 @@ __all__ = [
 _LAZY = {
     "WorldFile": "attnlab.world_file",
     "read_world": "attnlab.world_file",
+    "Trace": "attnlab.trace",
     "run": "attnlab.reproduce",
+    "trace_word": "attnlab.trace",
 }
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that is here

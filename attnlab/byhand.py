@@ -23,7 +23,7 @@ import numpy as np
 
 from attnlab.attention import AttentionResult, Floats, attention
 from attnlab.errors import AttnlabError, InvalidTypeError, InvalidValueError
-from attnlab.results_log import columns, pad
+from attnlab.results_log import columns_of, pad
 from attnlab.toy_world import ToyWorld
 
 HEADS = ("raw", "wired")
@@ -149,7 +149,7 @@ class Line:
         """The line broken to so many signs, if that can be; the name is empty where it goes on."""
         rows = [self.pieces[0]]
         for piece in self.pieces[1:]:
-            if columns(self.name.text + rows[-1].text + piece.text) + 2 <= width:
+            if columns_of(self.name.text + rows[-1].text + piece.text) + 2 <= width:
                 rows[-1] = _join(rows[-1], piece)
             else:  # the empty group keeps a sign that begins a row as far apart as within one
                 rows.append(Formula(f"{{}} {piece.tex}", piece.text, piece.mathml))
@@ -189,7 +189,7 @@ class Step:
 
     def block(self, width: int = PHONE) -> str:
         """The lines as plain text, indented."""
-        longest = max(columns(line.name.text) for line in self.lines)
+        longest = max(columns_of(line.name.text) for line in self.lines)
         return "\n".join(
             f"    {pad(name.text, longest)} {formula.text}" for name, formula in self.rows(width)
         )
@@ -357,7 +357,20 @@ def isolated(text: str) -> str:
 
 def tex_escaped(text: str) -> str:
     """Return text as TeX shows it, outside formulas or in their text."""
-    return "".join(_TEX_ESCAPES.get(sign, sign) for sign in text)
+    escaped = "".join(_TEX_ESCAPES.get(sign, sign) for sign in text)
+    # Pairs that TeX's fonts would draw as one sign.
+    return re.sub(r"([-`',<>])(?=\1)|([?!])(?=`)", r"\g<0>{}", escaped)
+
+
+def values(step: Step) -> Floats:
+    """What a step's lines end in, in full precision, shape (n lines,)."""
+    return np.asarray([line.value for line in step.lines if line.value is not None])
+
+
+def written(entries: Floats, places: int) -> tuple[tuple[Formula, ...], ...]:
+    """Return the entries of a matrix as they are written in a calculation."""
+    pencil = _Pencil(places)
+    return tuple(tuple(map(pencil.given, row)) for row in entries.tolist())
 
 
 def _digits(digits: str) -> Formula:
@@ -595,7 +608,9 @@ def _reshaped(
     world: ToyWorld, head: Head, names: Sequence[str], scores: Sequence[float], pencil: _Pencil
 ) -> tuple[list[Step], list[float]]:
     """Write out what happens to scores before the softmax: scaling, then sharpening."""
-    ways: list[tuple[str, str, Callable[[Formula], Formula], Callable[[float], float]]] = []
+    ways: list[
+        tuple[str, str, Callable[[Formula], Formula], Callable[..., float], tuple[float, ...]]
+    ] = []
     if head.name == "wired" and head.scaled:
         size = len(world.channels)
         ways.append(
@@ -604,6 +619,7 @@ def _reshaped(
                 "Divide by the square root of the number of channels:",
                 lambda score: _over(score, _root(size)),
                 lambda score: score / math.sqrt(size),
+                (),
             )
         )
     if head.sharpness != 1:
@@ -613,16 +629,17 @@ def _reshaped(
                 "sharpening",
                 f"Multiply by {factor.text}:",
                 lambda score: _times(factor, score),
-                lambda score: score * head.sharpness,
+                operator.mul,
+                (head.sharpness,),
             )
         )
     steps = []
-    for kind, words, write, work in ways:
+    for kind, words, write, work, factors in ways:
         lines = []
         for name, before in zip(names, scores, strict=True):
-            after = work(before)
-            left = write(pencil.full(before))
-            end = _join(left, pencil.equals(after, work, before), pencil.full(after))
+            after = work(before, *factors)
+            sign = pencil.equals(after, work, before, *factors)
+            end = _join(write(pencil.full(before)), sign, pencil.full(after))
             lines.append(Line(_name(name), (end,), after))
         steps.append(Step(kind, (words,), tuple(lines)))
         scores = [line.value for line in lines if line.value is not None]

@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_reproduce(commands)
     _add_world(commands)
+    _add_trace(commands)
     return parser
 
 
@@ -258,6 +259,92 @@ def _check_world(options: argparse.Namespace) -> int:
         _say(f"  {len(names)} {what}: {', '.join(names)}")
     _say(f"  focus: {world.focus}")
     _say(f"  seed: {file.seed}")
+    return SAME
+
+
+def _add_head_options(command: argparse.ArgumentParser) -> None:
+    """Let a command take the options that say which attention is meant."""
+    command.add_argument(
+        "--head",
+        choices=("raw", "wired"),
+        default="raw",
+        help="raw: each word is its own query and key; wired: the world's W_Q and W_K (default: "
+        "%(default)s)",
+    )
+    command.add_argument(
+        "--word",
+        help="whose output is calculated (default: the world's focus word)",
+    )
+    command.add_argument("--causal", action="store_true", help="hide later words from earlier ones")
+    command.add_argument(
+        "--unscaled",
+        action="store_true",
+        help="do not divide the wired head's scores by the square root of the number of channels",
+    )
+    add_world_option(command)
+
+
+def _add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Describe ``trace``."""
+    command = commands.add_parser(
+        "trace",
+        help="write out how the output of a word is calculated",
+        description="Write out how attention makes the output of one word, step by step, as a "
+        "person does it on paper.",
+    )
+    command.add_argument(
+        "sentence", metavar="SENTENCE", help='words of the world, such as "the river bank"'
+    )
+    _add_head_options(command)
+    command.add_argument(
+        "--sharpness",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="multiply the scores by this in the end (default: 1)",
+    )
+    command.add_argument(
+        "--places",
+        type=int,
+        default=3,
+        metavar="N",
+        help="how many decimals to show, from 1 to 9 (default: 3)",
+    )
+    command.add_argument(
+        "--format",
+        choices=("text", "markdown", "latex", "html"),
+        help="what to write (default: as FILE ends in .md, .tex or .html, or else text)",
+    )
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="where to write (default: the terminal)"
+    )
+    command.set_defaults(run=_trace)
+
+
+_FORMATS = {".md": "markdown", ".tex": "latex", ".html": "html", ".htm": "html"}
+
+
+def _trace(options: argparse.Namespace) -> int:
+    """Write out a calculation."""
+    from attnlab.trace import trace_word
+
+    traced = trace_word(
+        chosen_world(options).world,
+        options.sentence,
+        options.word,
+        head=options.head,
+        causal=options.causal,
+        scaled=not options.unscaled,
+        sharpness=options.sharpness,
+        places=options.places,
+    )
+    suffix = options.output.suffix.lower() if options.output else ""
+    text = traced.write(options.format or _FORMATS.get(suffix, "text"))
+    if options.output is None:
+        _say(text.removesuffix("\n"))
+    else:
+        reproduce.replace_text(options.output, text)
+        _say(f"wrote {options.output}")
     return SAME
 
 
