@@ -4,7 +4,10 @@ Run from this folder: python -m sphinx -W --keep-going -j2 -c . -d build/doctree
 """
 
 import os
+import shlex
 import sys
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,7 +18,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # the site shows the package beside it, installed or not
 
 import attnlab  # noqa: E402
-from attnlab import world_file  # noqa: E402
+from attnlab import cli, world_file  # noqa: E402
+
+os.environ["COLUMNS"] = "80"  # of a command's help, wherever the site is built
 
 project = "LLM Self-Attention by Hand"
 author = "The attnlab authors"
@@ -141,6 +146,27 @@ class WorldFile(SphinxDirective):
         return [block]
 
 
+class CommandOutput(SphinxDirective):
+    """Show a command of the package and, below it, what it prints now."""
+
+    has_content = False
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self):
+        for file in Path(attnlab.__file__).parent.glob("*.py"):
+            self.env.note_dependency(str(file))
+        command, printed = self.arguments[0], StringIO()
+        with redirect_stdout(printed), suppress(SystemExit):  # as --help ends
+            if cli.main(shlex.split(command)):
+                raise self.error(f"{command!r} does not work")
+        text = f"$ python -m attnlab {command}\n{printed.getvalue()}"
+        block = nodes.literal_block(text, text)
+        block["language"] = "console"
+        return [block]
+
+
 def setup(app):
+    app.add_directive("command-output", CommandOutput)
     app.add_directive("live-example", LiveExample)
     app.add_directive("world-file", WorldFile)

@@ -367,6 +367,11 @@ def values(step: Step) -> Floats:
     return np.asarray([line.value for line in step.lines if line.value is not None])
 
 
+def decimal(value: float, places: int) -> Formula:
+    """Return a number with all its decimals."""
+    return _Pencil(places).full(value)
+
+
 def written(entries: Floats, places: int) -> tuple[tuple[Formula, ...], ...]:
     """Return the entries of a matrix as they are written in a calculation."""
     pencil = _Pencil(places)

@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_reproduce(commands)
     _add_world(commands)
     _add_trace(commands)
+    _add_worksheet(commands)
     return parser
 
 
@@ -345,6 +346,101 @@ def _trace(options: argparse.Namespace) -> int:
     else:
         reproduce.replace_text(options.output, text)
         _say(f"wrote {options.output}")
+    return SAME
+
+
+def _add_worksheet(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Describe ``worksheet``."""
+    command = commands.add_parser(
+        "worksheet",
+        help="make worksheets to print and fill in, with answers",
+        description="Make worksheets: the attention of a word with numbers left out, to print and "
+        "fill in with a pencil.",
+    )
+    command.add_argument(
+        "sentences",
+        nargs="+",
+        metavar="SENTENCE",
+        help='words of the world, such as "the river bank"; each sentence is a task',
+    )
+    command.add_argument(
+        *("-o", "--output"),
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="where to write: a .html file, which any browser prints, or a .pdf file",
+    )
+    _add_head_options(command)
+    command.add_argument(
+        "--blank",
+        type=lambda names: [name.strip() for name in names.split(",") if name.strip()],
+        default=["scores", "weights", "output"],
+        metavar="WHAT,WHAT",
+        help="what to leave out: some of rows, scores, weights, output "
+        "(default: scores,weights,output)",
+    )
+    command.add_argument(
+        "--level",
+        type=int,
+        default=1,
+        choices=(1, 2, 3),
+        help="1: steps explained, first rows worked; 2: steps named; 3: tables only (default: 1)",
+    )
+    command.add_argument("--answers", action="store_true", help="add pages with the answers")
+    command.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="draw numbers that can be worked with by hand, another set on each copy",
+    )
+    command.add_argument(
+        "--copies", type=int, default=1, metavar="N", help="how many sheets (default: 1)"
+    )
+    command.add_argument(
+        "--paper", choices=("a4", "letter"), default="a4", help="default: %(default)s"
+    )
+    command.add_argument(
+        "--browser",
+        metavar="PROGRAM",
+        help="the Chromium, Chrome or Edge that prints a .pdf file (default: the one found)",
+    )
+    command.set_defaults(run=_worksheet)
+
+
+def _worksheet(options: argparse.Namespace) -> int:
+    """Make worksheets."""
+    from attnlab import worksheet
+    from attnlab.byhand import Head
+
+    suffix = options.output.suffix.lower()
+    if suffix not in (".html", ".htm", ".pdf"):
+        raise InvalidValueError(
+            f"a worksheet is written to a .html or a .pdf file, but -o is {options.output}"
+        )
+    world = chosen_world(options).world
+    tasks = [
+        worksheet.Task(
+            Head(world.split(sentence), options.head, options.causal, not options.unscaled),
+            options.word or world.focus,
+        )
+        for sentence in options.sentences
+    ]
+    document = worksheet.worksheets(
+        world,
+        tasks,
+        blank=options.blank,
+        level=options.level,
+        answers=options.answers,
+        seed=options.seed,
+        copies=options.copies,
+        paper=options.paper,
+    )
+    if suffix == ".pdf":
+        browser = worksheet.find_browser(options.browser)
+        reproduce.replace_bytes(options.output, worksheet.print_pdf(document, browser))
+    else:
+        reproduce.replace_text(options.output, document)
+    _say(f"wrote {options.output}")
     return SAME
 
 

@@ -325,7 +325,12 @@ def write(
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Replace a file by UTF-8 text as a whole, or leave it as it was.
+    """Replace a file by UTF-8 text, as :func:`replace_bytes` does."""
+    replace_bytes(path, text.encode("utf-8"))
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Replace a file as a whole, or leave it as it was.
 
     Raises
     ------
@@ -334,7 +339,7 @@ def replace_text(path: Path, text: str) -> None:
     """
     with _writing_into(path.parent, [path]) as staging:
         staged = staging / path.name
-        staged.write_bytes(text.encode("utf-8"))
+        staged.write_bytes(content)
         staged.replace(path)
 
 

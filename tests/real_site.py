@@ -58,6 +58,11 @@ def build(root: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+def page_files(site: Path) -> list[Path]:
+    """Return the files of a site's pages. What it offers to download are not its pages."""
+    return [file for file in site.rglob("*.html") if site / "downloads" not in file.parents]
+
+
 @contextmanager
 def served(site: Path, path: str = "/", policy: str = POLICY) -> Iterator[str]:
     """Serve a site below a path, compressed and with a policy; yield its address.

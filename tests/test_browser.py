@@ -11,7 +11,15 @@ for package in ("sphinx", "sphinx_gallery", "furo", "hatchling", "torch"):
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 
-from real_site import CHROMIUM, LESSONS, ONLY_HERE, POLICY, SWITCHES, served  # noqa: E402
+from real_site import (  # noqa: E402
+    CHROMIUM,
+    LESSONS,
+    ONLY_HERE,
+    POLICY,
+    SWITCHES,
+    page_files,
+    served,
+)
 
 if not CHROMIUM.exists():
     pytest.skip(f"there is no {CHROMIUM}", allow_module_level=True)
@@ -57,7 +65,7 @@ def base(site):
 @pytest.fixture(scope="module")
 def addresses(site):
     """Every page's address within the site."""
-    return sorted(file.relative_to(site).as_posix() for file in site.rglob("*.html"))
+    return sorted(file.relative_to(site).as_posix() for file in page_files(site))
 
 
 @pytest.fixture

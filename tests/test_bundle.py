@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote
@@ -86,7 +87,8 @@ def test_the_site_offers_everything_once(site, downloads):
     assert {(site / link).resolve() for link in offered} == {
         file for file in downloads.rglob("*") if file.is_file()
     }
-    assert {Path(link).name for link in offered} == FIGURES | {
+    sheets = {f"{name}.html" for name in LESSONS}
+    assert {Path(link).name for link in offered} == FIGURES | sheets | {
         "attnlab-workshop.zip", "attnlab-site.zip", WHEEL, "results.log", "SHA256SUMS",
     }  # fmt: skip
     assert len(FIGURES) == 7
@@ -103,6 +105,31 @@ def test_the_log_is_the_canonical_one_and_the_figures_are_those_of_the_command(d
     reproduce.write(tmp_path)
     made = {file.name: digest(file) for file in (tmp_path / "diagrams").iterdir()}
     assert {file.name: digest(file) for file in (downloads / "figures").iterdir()} == made
+
+
+def test_a_worksheet_for_each_lesson(site, downloads):
+    offered = {link["href"] for link in read(site / "worksheets.html").select("a[download]")}
+    assert offered == {f"downloads/worksheets/{name}.html" for name in LESSONS}
+    world = attnlab.TOY_WORLD
+    for name in LESSONS:
+        sheet, key = read(downloads / "worksheets" / f"{name}.html").select("article")
+        title = read(site / "lessons" / f"{name}.html").h1.find(string=True)
+        assert sheet.h1.get_text() == f"Worksheet {title}"
+        assert key.h1.get_text() == "Answers"
+        cells = len(sheet.select(".blank, .worked"))
+        assert cells == len(key.select(".answer")) > len(sheet.select(".blank")) > 5
+        # The numbers are those of the lessons.
+        tasks, blank = bundle.lesson_tasks(world)[name]
+        tables = key.select("section.task")
+        for task, shown in zip(tasks, tables, strict=True):
+            numbers = [float(cell.get_text()) for cell in shown.select("tr:last-child .answer")]
+            if blank[-1] == "output":
+                expected = task.trace(world, 2).output
+                assert numbers[-4:] == pytest.approx(expected, abs=0.005)
+            if blank[-1] == "weights":
+                column = [row.select("td")[-1].get_text() for row in shown.select("tbody tr")]
+                expected = task.trace(world, 2).weights
+                assert [*map(float, column[-4:-1])] == pytest.approx(expected, abs=0.005)
 
 
 def test_what_is_in_the_workshop(site, downloads):
@@ -513,6 +540,20 @@ def test_a_site_without_lessons_or_sources_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(bundle, "build_wheel", lambda root, folder: folder / "x.whl")
     with pytest.raises(ExtensionError, match="offers lessons, but the site has none"):
         build_small(tmp_path, {"index": PAGE}, attnlab_download_page="index")
+
+
+def test_worksheets_are_those_of_the_lessons_that_a_site_has(monkeypatch):
+    title = SimpleNamespace(astext=lambda: "3. Mine")
+    app = SimpleNamespace(env=SimpleNamespace(titles={"here/s3_raw_attention": title, "x": title}))
+    [(name, document)] = bundle.worksheets(app).items()
+    assert name == "s3_raw_attention"
+    assert "<title>Worksheet 3. Mine</title>" in document
+    large = replace(attnlab.TOY_WORLD, embeddings=attnlab.TOY_WORLD.embeddings * 1e8)
+    monkeypatch.setattr(bundle.proof, "build_world", lambda: large)
+    with pytest.raises(
+        ExtensionError, match=r"s3_raw_attention cannot be made: .* too many digits"
+    ):
+        bundle.worksheets(app)
 
 
 def test_a_site_of_ones_own(tmp_path, monkeypatch):

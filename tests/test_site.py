@@ -21,7 +21,7 @@ for package in ("sphinx", "sphinx_gallery", "furo", "torch"):
     pytest.importorskip(package, reason="the site's packages are not installed")
 
 from bs4 import BeautifulSoup  # noqa: E402
-from real_site import LESSONS, ROOT, build, copy_project, served  # noqa: E402
+from real_site import LESSONS, ROOT, build, copy_project, page_files, served  # noqa: E402
 
 
 def read(path):
@@ -35,7 +35,7 @@ def read(path):
 @pytest.fixture(scope="session")
 def pages(site):
     """Every page by its address within the site."""
-    return {file.relative_to(site).as_posix(): read(file) for file in site.rglob("*.html")}
+    return {file.relative_to(site).as_posix(): read(file) for file in page_files(site)}
 
 
 def test_every_lesson_has_a_page(pages):

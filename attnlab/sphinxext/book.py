@@ -22,14 +22,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from attnlab import __version__
+from attnlab import __version__, worksheet
 from attnlab.sphinxext import bundle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: Chromium and its relatives, as systems call them.
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 #: No sandbox, because servers that build sites often have none; these pages are our own.
 SWITCHES = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 
@@ -245,7 +243,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not found:
             parser.error(f"there is no page {pattern} in {site}")
         printed += found
-    browser_path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    browser_path = next(filter(None, map(shutil.which, worksheet.BROWSERS)), None)
     pdf = site / bundle.DOWNLOADS / bundle.BOOK
     make_book(site, printed, pdf, browser_path)
     bundle.finish(site, site / options.list_on)

@@ -22,13 +22,15 @@ import zipfile
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.errors import ExtensionError
 
-from attnlab import figures, reproduce
+from attnlab import figures, reproduce, worksheet
+from attnlab.byhand import Head
+from attnlab.errors import AttnlabError
 from attnlab.sphinxext import places, proof
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
     from sphinx.application import Sphinx
+
+    from attnlab.toy_world import ToyWorld
 
 DOWNLOADS = "downloads"
 WORKSHOP = "attnlab-workshop.zip"
@@ -56,6 +60,7 @@ WORDS = {
     "*.whl": "The package alone, for pip.",
     LOG: "The canonical results log.",
     "figures/*.png": "The figures.",
+    "worksheets/*.html": "A worksheet for each lesson, with its answers, to open and print.",
     CHECKSUMS: "The SHA-256 checksums of all files here.",
 }
 
@@ -108,12 +113,12 @@ def timestamp() -> tuple[int, int, int, int, int, int]:
     return time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), 315532800))[:6]
 
 
-def write_zip(path: Path, members: Mapping[str, bytes]) -> None:
+def write_zip(path: Path | IO[bytes], members: Mapping[str, bytes]) -> None:
     """Write a zip whose bytes depend on its members alone.
 
     Parameters
     ----------
-    path : Path
+    path : Path or binary file
         The file.
     members : mapping of str to bytes
         Contents by name. They are stored in the order of their names.
@@ -182,6 +187,68 @@ def draw_figures(folder: Path) -> None:
         figures.save(figure, folder / f"{name}.png")
 
     reproduce.run(world=proof.build_world(), save_figure=save)
+
+
+def lesson_tasks(world: ToyWorld) -> dict[str, tuple[list[worksheet.Task], tuple[str, ...]]]:
+    """Return what each lesson's worksheet asks, and what it leaves out.
+
+    Parameters
+    ----------
+    world : ToyWorld
+        Whose sentences and focus word.
+
+    Returns
+    -------
+    dict
+        Tasks and blanks by the lesson's name.
+    """
+    first, *others = map(world.split, world.sentences)
+    focus = world.focus
+    both = [worksheet.Task(Head(sentence), focus) for sentence in (first, *others[:1])]
+    wired = worksheet.Task(Head(first, "wired"), focus)
+    unscaled = worksheet.Task(Head(first, "wired", scaled=False), focus)
+    word = first[-2:][0]  # the last but one: the causal mask hides the last from it
+    masked = [worksheet.Task(Head(first, "wired", causal=causal), word) for causal in (False, True)]
+    return {
+        "s1_toy_world": (both, ("rows",)),
+        "s2_dot_softmax": (both[:1], ("scores", "weights")),
+        "s3_raw_attention": (both, ("scores", "weights", "output")),
+        "s4_wired_head": ([wired], ("scores", "weights", "output")),
+        "s5_scaling": ([unscaled, wired], ("weights",)),
+        "s6_general_head": (masked, ("weights",)),
+    }
+
+
+def worksheets(app: Sphinx) -> dict[str, str]:
+    """Make a worksheet with answers for each lesson that a site has.
+
+    Parameters
+    ----------
+    app : Sphinx
+        Knows the lessons' titles.
+
+    Returns
+    -------
+    dict of str to str
+        HTML pages by the lessons' names.
+
+    Raises
+    ------
+    ExtensionError
+        If the world of the site does not make a sheet.
+    """
+    world = proof.build_world()
+    titles = {name.rpartition("/")[2]: title.astext() for name, title in app.env.titles.items()}
+    made = {}
+    for name, (tasks, blank) in lesson_tasks(world).items():
+        if name not in titles:
+            continue
+        title = f"Worksheet {titles[name]}"
+        try:
+            made[name] = worksheet.worksheets(world, tasks, blank=blank, answers=True, title=title)
+        except AttnlabError as error:
+            raise ExtensionError(f"the worksheet of {name} cannot be made: {error}") from error
+    return made
 
 
 def workshop(lessons: Mapping[str, bytes], wheel: Path) -> dict[str, bytes]:
@@ -316,6 +383,10 @@ def make_downloads(app: Sphinx, exception: Exception | None) -> None:
     wheel = build_wheel(Path(app.confdir), folder)
     write_zip(folder / WORKSHOP, workshop(offered_lessons(app), wheel))
     draw_figures(folder / "figures")
+    for name, document in worksheets(app).items():
+        sheet = folder / "worksheets" / f"{name}.html"
+        sheet.parent.mkdir(exist_ok=True)
+        sheet.write_text(document, "utf-8", newline="\n")
     (folder / LOG).write_bytes(reproduce.canonical_path().read_bytes())
     finish(site, site / f"{page}.html")
 
@@ -335,6 +406,7 @@ def _offer(app: Sphinx) -> nodes.paragraph:
     """Return the sentence that offers the lesson that is being read."""
     here = app.env.docname
     name = here.rpartition("/")[2]
+    described = {"refdoc": here, "refexplicit": True, "refwarn": True}
     links: list[nodes.Element] = [
         addnodes.download_reference(
             "",
@@ -342,9 +414,7 @@ def _offer(app: Sphinx) -> nodes.paragraph:
             reftype="download",
             refdomain="",
             reftarget=f"{name}{suffix}",
-            refdoc=here,
-            refexplicit=True,
-            refwarn=True,
+            **described,
         )
         for text, suffix in (("script", ".py"), ("notebook", ".ipynb"))
     ]
@@ -355,9 +425,7 @@ def _offer(app: Sphinx) -> nodes.paragraph:
             reftype="doc",
             refdomain="std",
             reftarget=f"/{page}",
-            refdoc=here,
-            refexplicit=True,
-            refwarn=True,
+            **described,
         )
         for text, page in (
             ("all lessons in one zip", app.config.attnlab_download_page),

@@ -14,7 +14,6 @@ import json
 import os
 import re
 import textwrap
-import time
 import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING
 from sphinx.util import logging
 
 from attnlab.errors import AttnlabError, InvalidValueError
-from attnlab.sphinxext import directives, places, proof, roles
+from attnlab.sphinxext import bundle, directives, places, proof, roles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -270,16 +269,13 @@ def plain_archive(archive: bytes, replace: Callable[[str], bytes | None]) -> byt
     replace : callable
         Called with each member's name; returns its new content, or None to keep it.
     """
-    made = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), 315532800))[:6]
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(out, "w") as new:
-        for name in sorted(old.namelist()):
-            member = zipfile.ZipInfo(name, made)
-            member.compress_type = zipfile.ZIP_DEFLATED
-            member.create_system = 3
-            member.external_attr = 0o644 << 16
+    members = {}
+    with zipfile.ZipFile(io.BytesIO(archive)) as old:
+        for name in old.namelist():
             plain = replace(name)
-            new.writestr(member, old.read(name) if plain is None else plain)
+            members[name] = old.read(name) if plain is None else plain
+    out = io.BytesIO()
+    bundle.write_zip(out, members)
     return out.getvalue()
 
 
