@@ -261,7 +261,7 @@ def _title(trace: Trace) -> tuple[str, ...]:
 def _about(trace: Trace) -> str:
     """Return which attention it is, as a sentence."""
     about = byhand.describe(trace.head)
-    return f"{about[0].upper()}{about[1:]}, with the numbers in full view."
+    return f"{about[0].upper()}{about[1:]}, step by step."
 
 
 def _numbered(trace: Trace) -> Iterator[tuple[str, tuple[Step, ...]]]:
@@ -323,9 +323,7 @@ def _markdown(trace: Trace) -> str:
         parts.append(f"## {heading}")
         for step in steps:
             block = re.sub("^ {4}", "", step.block(_WIDTH), flags=re.MULTILINE)
-            longest = max(map(len, re.findall("`+", block)), default=0)
-            fence = "`" * max(3, longest + 1)
-            parts += [_marked(step.words), f"{fence}text\n{block}\n{fence}"]
+            parts += [_marked(step.words), f"```text\n{block}\n```"]
     parts += ["## Rounding", _md(trace.calculation.bound)]
     return "\n\n".join(parts) + "\n"
 
@@ -438,8 +436,8 @@ td { vertical-align: baseline }
 .given td, .given thead th { text-align: end; font-variant-numeric: tabular-nums }
 .given th { font-style: italic }
 .lines { margin-inline-start: 1rem }
-.lines th, .lines td { padding: .25rem .4rem .25rem 0 }
-.lines th { white-space: nowrap }
+.lines td { padding: .25rem .4rem .25rem 0 }
+.lines .name { white-space: nowrap }
 .scroll { overflow-x: auto }
 .scroll:focus-visible { outline: 2px solid }
 @media print { body { max-width: none; padding: 0 } table { break-inside: avoid } }
@@ -538,11 +536,11 @@ def given_html(given: Given) -> str:
 def lines_html(step: Step) -> str:
     """Return the lines of a step as an HTML table; the browser breaks long ones where they may."""
     rows = "\n".join(
-        f'<tr><th scope="row">{math_html(line.name)}</th>'
+        f'<tr><td class="name">{math_html(line.name)}</td>'
         f"<td>{'<wbr>'.join(map(math_html, line.pieces))}</td></tr>"
         for line in step.lines
     )
-    return f'<table class="lines">\n{rows}\n</table>'
+    return f'<table class="lines" role="presentation">\n{rows}\n</table>'
 
 
 FORMATS: dict[str, Callable[[Trace], str]] = {

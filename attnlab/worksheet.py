@@ -183,7 +183,8 @@ def worksheets(
         sheets.append(sheet.html())
         keys.append(sheet.key())
     style = STYLE.format(paper=PAPERS[paper])
-    return page(title, style, "\n".join([*sheets, *(keys if answers else [])]))
+    body = "\n".join(["<main>", *sheets, *(keys if answers else []), "</main>"])
+    return page(title, style, body)
 
 
 def _check(
@@ -322,7 +323,7 @@ class _Sheet:
                 '<section class="part"><p>Compare the results. What differs, and why?</p>'
                 '<p class="line"></p><p class="line"></p></section>'
             )
-        return f'<article class="sheet">\n{"".join(parts)}\n</article>'
+        return self.article("sheet", self.label or "Worksheet", parts)
 
     def key(self) -> str:
         """The answers."""
@@ -330,7 +331,14 @@ class _Sheet:
         parts = [f"<header><h1>Answers{label}</h1>"]
         parts.append(f"<p>{html.escape(self.title)}. {self.exactness()}</p></header>")
         parts += [self.task(i, key=True) for i in range(len(self.traces))]
-        return f'<article class="sheet key">\n{"".join(parts)}\n</article>'
+        return self.article("sheet key", f"Answers{label}", parts)
+
+    def article(self, kind: str, name: str, parts: Sequence[str]) -> str:
+        """A sheet, which scrolls on a narrow screen, with the keyboard too."""
+        return (
+            f'<article class="{kind}" tabindex="0" aria-label="{name}">\n'
+            f"{''.join(parts)}\n</article>"
+        )
 
     def question(self) -> str:
         """What is asked."""

@@ -218,7 +218,7 @@ def test_no_more_than_what_a_float_holds_is_shown():
 # Formats, and words that they could mistake for markup
 
 HOSTILE = (
-    "a", "$x$", "_b_", "*c*", "<script>", "|", "&amp;", "`d`", "{e}", "50%", r"\f", "#g", "^h~",
+    "a", "$x$", "_b_", "*c*", "<script>", "|", "&amp;", "```", "{e}", "50%", r"\f", "#g", "^h~",
     "www.i.com", "שלום", "مرحبا", "河流", "e\u0301te", "--", "''", '"j"', "[k](l)", "1.", "k>m",
 )  # fmt: skip
 
@@ -270,6 +270,7 @@ def test_markdown_shows_words_as_they_are(hostile):
     unescaped = [html.unescape(cell).strip("\u2068\u2069") for cell in cells]
     assert unescaped[: len(hostile.words)] == list(hostile.words)
     assert "<em>*c*</em>" in seen
+    assert seen.count("<pre>") == len(traced.calculation.steps)
 
 
 class Structure(HTMLParser):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnlab import TOY_WORLD, ToyWorld, attention, worksheet
+from attnlab import TOY_WORLD, ToyWorld, attention, trace_word, worksheet
 from attnlab.byhand import Head
 from attnlab.cli import main
 from attnlab.errors import InvalidTypeError, InvalidValueError, OutputError, UnknownWordError
@@ -311,12 +311,14 @@ def small_world(vectors, words="abcdefgh"):
 def test_any_world_gets_handy_numbers():
     dense = small_world([[0.123, -4, 5, 6, 7], [1, 2, 3, 4, -5.5], [9, 8, 0, 6, 5], [0] * 5])
     tasks = [Task(Head(("a", "b", "c"), "wired"), "b")]
-    for sheet, _ in read(worksheets(dense, tasks, answers=True, seed=3, copies=5)):
+    for sheet, key in read(worksheets(dense, tasks, answers=True, seed=3, copies=5)):
         X, W_Q, W_K, _ = given(sheet)
         assert all(np.count_nonzero(row) == 3 for row in X.values())
         assert X["b"][4] < 0 < X["b"][3]  # signs stay
         assert set(W_Q.ravel()) <= {1, 2}
         assert set(W_K.ravel()) == {-1}
+        _, _, table = matrix(answers(key, tasks)[0]["weights"])
+        assert max(abs(number(line[0])) for line in table[:-1]) <= 3
 
 
 def test_a_world_without_handy_numbers_says_so():
@@ -590,6 +592,37 @@ def assert_within(page, width, height):
     for x, y in seen:
         assert 30 < x < width - 40
         assert 10 < y < height - 20
+
+
+#: WCAG 2.2 to level AA, and what axe's makers think good besides.
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
+def test_pages_are_accessible_and_ask_for_nothing(chromium, width, scheme):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    axe = pytest.importorskip("axe_playwright_python", reason="axe is not installed")
+    script = (Path(axe.__file__).parent / "axe.min.js").read_text("utf-8")
+    Path("sheet.html").write_text(worksheets(TOY_WORLD, CASES["unscaled"], answers=True), "utf-8")
+    traced = trace_word(TOY_WORLD, "the river bank", head="wired", causal=True)
+    Path("trace.html").write_text(traced.write("html"), "utf-8")
+    with sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for name in ("sheet.html", "trace.html"):
+            page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            asked = []
+            page.on("request", lambda request, asked=asked: asked.append(request.url))
+            page.goto(Path(name).resolve().as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            page.evaluate(script)
+            found = page.evaluate(
+                "rules => axe.run(document, {runOnly: rules, resultTypes: ['violations']})"
+                ".then(({violations}) => violations.map(({id, nodes}) => [id, nodes[0].html]))",
+                RULES,
+            )
+            assert found == []
+            assert len(asked) == 1
+        browser.close()
 
 
 def test_a_large_world_is_not_cut(chromium):
