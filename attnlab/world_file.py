@@ -40,8 +40,14 @@ MAX_SEED = 2**32 - 1
 MAX_SHARPNESS = 1000
 #: More faults than these are counted, not shown.
 _MAX_FAULTS = 20
-#: How often a file is parsed in part to find the faults' lines, at most.
-_MAX_PARSES = 200
+#: A message is cut when it is longer.
+_MAX_MESSAGE = 500
+#: How much of a file, in characters, is parsed again to find the faults' lines, at most.
+_MAX_PARSED = 1_000_000
+#: A key of so many parts: Python's parser takes long over a key of thousands, and a world needs
+#: two.
+_PART = r"""(?:[\w-]++|"[^"\n]*"|'[^'\n]*')[ \t]*+\.[ \t]*+"""
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}){{20}}", re.ASCII)
 
 _QUOTES = 'a word with other signs than a-z, A-Z, 0-9, - and _ stands in quotes: "a.b" = [...]'
 #: The keys of a file and of its tables, each with what it is.
@@ -196,6 +202,9 @@ def parse_world(text: str, name: str = "the text") -> WorldFile:
         If the text does not describe a world.
     """
     text = text.replace("\r\n", "\n")
+    if found := _LONG_KEY.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise WorldFileError([f"{name}, line {line}: must hold no key of more than 20 parts"])
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -231,7 +240,7 @@ class _Reader:
         self.data = data
         self.faults: list[tuple[int, str]] = []  # with their lines, 0 if unknown
         self.unshown = 0
-        self.parses = _MAX_PARSES
+        self.parsed = 0
 
     def fault(self, path: Sequence[str], problem: AttnlabError | str) -> None:
         """Add a fault of the value under a path of keys."""
@@ -241,6 +250,7 @@ class _Reader:
         line = self.line(path)
         place = [self.name, f"line {line}" if line else "", ".".join(map(_key, path))]
         text = str(problem).removeprefix(f"{path[-1]} ")
+        text = text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}…"
         self.faults.append((line or 0, f"{', '.join(filter(None, place))}: {text}"))
 
     def line(self, path: Sequence[str]) -> int | None:
@@ -254,9 +264,12 @@ class _Reader:
         if not path:
             return None
         for number in range(len(self.lines), 0, -1):
-            if path[-1] in self.lines[number - 1] and self.parses > 0:
-                self.parses -= 1
-                before = _parsed(self.lines[: number - 1])
+            if path[-1] in self.lines[number - 1]:
+                start = "\n".join(self.lines[: number - 1])
+                self.parsed += len(start)
+                if self.parsed > _MAX_PARSED:
+                    return None
+                before = _parsed(start)
                 if before is not None and not _holds(before, path):
                     return number
         return None
@@ -479,10 +492,10 @@ class _Reader:
                 self.fault((*path, key), f"is missing: {known[key]}")
 
 
-def _parsed(lines: Sequence[str]) -> dict[str, Any] | None:
+def _parsed(start: str) -> dict[str, Any] | None:
     """Return what the first lines of a file hold, or None if they end within a value."""
     try:
-        return tomllib.loads("\n".join(lines))
+        return tomllib.loads(start)
     except (ValueError, RecursionError):
         return None
 

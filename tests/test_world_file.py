@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 import tomllib
 from pathlib import Path
 
@@ -468,6 +469,27 @@ FILES = {
         f": must hold at most {MAX_BYTES} bytes, but it holds more",
     ),
 }
+
+
+HOSTILE = {
+    "a key of many parts": f"a{'.a' * 45_000} = 1\n",
+    "many keys of some parts": "".join(f"a.b{i}.c.d.e = 1\n" for i in range(5_000)),
+    "many tables": "".join(f"[k{i}]\n" for i in range(9_000)),
+    "many elements": "[[k.a]]\n" * 9_000,
+    "the key in every line": "# focus\n" * 8_000 + edited(('focus = "bank"', 'focus = "x"')),
+    "a focus of many lines": edited(('"bank"\n', '"""' + "focus\n" * 10_000 + '"""\n')),
+    "a long word": edited(("river = ", f'"{"r" * 80_000}" = ')),
+    "a long vector": edited(("[0.9, 0.0", f"[{'0,' * 40_000}")),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
+def test_a_hostile_file_is_refused_soon_and_shortly(text):
+    assert len(text) < MAX_BYTES
+    start = time.process_time()
+    came = faults(text)
+    assert time.process_time() - start < 5
+    assert max(map(len, came)) < 600
 
 
 @pytest.mark.parametrize(("make", "message"), FILES.values(), ids=list(FILES))
