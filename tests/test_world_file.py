@@ -17,7 +17,7 @@ from attnlab import TOY_WORLD, ToyWorld, WorldFile, WorldFileError, read_world, 
 from attnlab.cli import main
 from attnlab.reproduce import canonical_text, run
 from attnlab.scaling import ScalingMeasurement
-from attnlab.sections import s4_wired_head, s5_scaling, s6_general_head
+from attnlab.sections import s3_raw_attention, s4_wired_head, s5_scaling, s6_general_head
 from attnlab.world_file import BUILT_IN, MAX_BYTES, _Reader, parse_world
 
 GOOD = BUILT_IN.toml
@@ -714,6 +714,8 @@ def test_the_columns_of_every_table_are_straight(world):
             rows = [line for line in rows if not line.text.startswith("  symmetric?")]
             widths = {wcswidth(line.text) for line in [head, *rows]}
             assert len(widths) == 1, "\n".join(line.text for line in [head, *rows])
+            for line in rows:  # a name and its numbers, apart by two spaces or more
+                assert len(re.split("  +", line.text.strip())) == 1 + len(line.measurements)
             tables += 1
         if name == "S4.queries_and_keys":
             starts = {wcswidth(line.text.partition(" q = [")[0]) for line in rows}
@@ -839,6 +841,28 @@ def test_symmetry_and_order_are_judged_by_the_size_of_the_numbers(scale):
     )
     assert said(skew, "S4", "symmetric?")[0].startswith("symmetric? False")
     assert s6_general_head.is_order_blind(world, world.sentences[0])
+
+
+def test_a_matrix_is_called_symmetric_only_when_it_is():
+    def last_line(S):
+        return s3_raw_attention.scores(TOY_WORLD, "the river bank", np.array(S)).lines[-1].text
+
+    assert last_line(np.eye(3)).endswith("True (S[i,j] always equals S[j,i] here)")
+    assert last_line(np.eye(3)[[0, 2, 1]] + [0, 0, 1e-9]).endswith("symmetric? False")
+
+
+@pytest.mark.parametrize(("error", "blind"), [(1e-15, True), (1e-12, False)])
+def test_rounding_is_not_taken_for_order(monkeypatch, error, blind):
+    """Rounded scores shift the weights by as much as they are large."""
+
+    def rounded(X):
+        result = attnlab.raw_attention(X)
+        largest = np.abs(result.scores).max() * np.abs(X).max()
+        return result._replace(output=result.output + error * largest * X[:1] / np.abs(X[:1]))
+
+    monkeypatch.setattr(s6_general_head, "raw_attention", rounded)
+    vectors = [[1e3, 1e3], [-1e3, 2e3], [2e3, 1e3], [1e3, -2e3]]
+    assert s6_general_head.is_order_blind(of(NAMES, vectors, TWO), TWO[0]) is blind
 
 
 def test_order_is_called_blind_only_when_it_is():
