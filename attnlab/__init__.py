@@ -5,6 +5,7 @@
 - :data:`TOY_WORLD` is the four-word world that they are tried on; :class:`ToyWorld` makes
   others, and :func:`read_world` reads one from a file.
 - :func:`measure_scaling` measures why scores are divided by √d_k.
+- :func:`trace_word` writes out how attention makes the output of a word.
 - :func:`run` makes the results log, with every measurement by name.
 - Every error raised on purpose is an :class:`AttnlabError`.
 """

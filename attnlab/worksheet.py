@@ -139,7 +139,8 @@ def worksheets(
     Parameters
     ----------
     world : ToyWorld
-        The words, and without a seed the numbers.
+        The words, and without a seed the numbers, which are rounded to three decimals if they
+        have more.
     tasks : sequence of Task
         What to ask on each sheet; each is a :class:`attnlab.worksheet.Task`.
     blank : sequence of str, optional
@@ -202,6 +203,11 @@ def _check(
             raise InvalidTypeError(f"{name} must be a whole number, but it is {number!r}")
     if not tasks:
         raise InvalidValueError("a worksheet must have at least one task, but there is none")
+    for task in tasks:
+        if task.head.sharpness != 1:
+            raise InvalidValueError(
+                f"the sharpness of a task's head must be 1, but it is {task.head.sharpness:g}"
+            )
     if not blank:
         raise InvalidValueError(f"blank must be some of {', '.join(BLANKS)}, but it is empty")
     for name in blank:
@@ -288,7 +294,7 @@ class _Sheet:
         title: str,
         label: str,
     ) -> None:
-        self.world, self.blank, self.level = world, blank, level
+        self.blank, self.level = blank, level
         self.title, self.label = title, label
         heads = [task.head for task in tasks]
         places = 1
@@ -297,6 +303,13 @@ class _Sheet:
         short = all(np.allclose(array, array.round(1), rtol=0, atol=1e-12) for array in used)
         #: Products of numbers with one decimal have two.
         self.places = 2 if short else 3
+        # What is given is all that a pupil has, so what is shown of it is what it is.
+        self.world = world = replace(
+            world,
+            embeddings=world.embeddings.round(self.places),
+            W_Q=world.W_Q.round(self.places),
+            W_K=world.W_K.round(self.places),
+        )
         words, *matrices = given_tables(world, heads, self.places)
         self.given = [words] if set(blank) != {"weights"} else []
         self.given += matrices if "scores" in blank else []
@@ -801,6 +814,7 @@ def print_pdf(document: str, browser: str) -> bytes:
         if done.returncode or not target.is_file():
             said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
             raise OutputError(
-                f"{browser} did not print a PDF (exit code {done.returncode}): {said}"
+                f"{browser} did not print a PDF (exit code {done.returncode}): {said}; name "
+                "another browser, or write a .html file and print that from any browser"
             )
         return target.read_bytes()
