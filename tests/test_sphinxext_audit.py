@@ -28,6 +28,9 @@ MUST_BE_PROVED = {
     "3.5 is no version": ["3.5"],
     "Python 3.11 with 64 MB": ["64"],
     "1. The start": ["1"],
+    "version 0.9621 of it": ["0.9621"],
+    "Python 3.1100 of it": [".1100"],
+    "water is about.9601": [".9601"],
     "⅝ or ⑨ of it": ["⅝", "⑨"],
 }
 MAY_STAND = [
@@ -51,6 +54,7 @@ MAY_STAND = [
     "Versions 1.2 to 1.4",
     "1.2.3",
     "attnlab 0.1",
+    "version 0.12 and s1.py",
 ]
 
 
@@ -149,7 +153,7 @@ https://example.org/53, `<https://example.org/54>`_ and |x|.
 
 .. raw:: html
 
-   <p>58</p>
+   <p title="59">58</p><style>p { margin: 60px }</style><!-- 62 --><p>3. Heading</p>
 
 .. py:function:: f(x=59)
 
@@ -158,7 +162,7 @@ https://example.org/53, `<https://example.org/54>`_ and |x|.
 EXPECTED = {
     1: ["21"], 7: ["23", "0.25"], 10: ["31"], 13: ["32"], 15: ["33"], 16: ["34"], 19: ["35"],
     21: ["37"], 24: ["38"], 28: ["39"], 32: ["41", "41"], 35: ["42"], 43: ["44"],
-    45: ["51", "56"], 48: ["55"], 64: ["61"],
+    45: ["51", "56"], 48: ["55"], 58: ["58"], 64: ["61"],
 }  # fmt: skip
 
 

@@ -66,7 +66,12 @@ BAD = {
     ":claim:`under -0.5 <S2.softmax.the < 0.5>`": "'-0.5' stands in the text, but not in 'S2.",
     ":claim:`under 5² <S2.softmax.the < 5>`": "cannot be read",
     ":claim:`same <S2.softmax.the == S2.softmax.the>`": "compared with itself",
-    ":claim:`both <S2.softmax.the > 0 and 7 > 6>`": "must name a measurement",
+    ":claim:`both <S2.softmax.the > 0 and 7 > 6>`": "but 7 is compared with 6",
+    ":claim:`chained <0 < 0.1 < S2.softmax.the>`": "but 0 is compared with 0.1",
+    ":claim:`anything <S2.softmax.the * 0 + 5 > 3>`": (
+        "'S2.softmax.the * 0 + 5' is the same whatever S2.softmax.the is, so it proves nothing"
+    ),
+    ":measured:`0 <S2.softmax.the - S2.softmax.the>`": "whatever S2.softmax.the is",
     ":claim:`text`": "expected text and a target",
     ":given:`5 <>`": "given: expected text and a target",
     ":given:`5`": "given: expected text and a target",
@@ -87,7 +92,7 @@ def good(tmp_path):
 def test_good_roles_pass_without_a_warning(good):
     assert good.warnings == []
     assert "13 numbers proved, 4 claims held" in good.said
-    assert "1 numbers given" in good.said
+    assert "1 number given, 0 exercises checked" in good.said
 
 
 def test_a_number_leads_to_its_line_with_its_name_and_full_value(good, log):

@@ -1,7 +1,8 @@
 r"""The audit: every number in prose is proved, or it is a warning.
 
 It reads each page that a person wrote (not docstrings) once Docutils has parsed it, and looks at
-what a reader meets as prose: paragraphs, list items, table cells, captions, headings, alt texts.
+what a reader meets as prose: paragraphs, list items, table cells, captions, headings, alt texts,
+the text in raw HTML.
 
 Numbers that may stand:
 
@@ -21,6 +22,7 @@ prose, where a role can prove it.
 
 from __future__ import annotations
 
+import html
 import re
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
@@ -54,11 +56,17 @@ _NOT_PROSE = (
     addnodes.download_reference,
     addnodes.index,
 )
-_NUMBER = re.compile(r"(?<![\w.])[-+−]?\.?[\d¼-¾⅐-⅞①-⑳]+(?:[.,]\d+)*(?:[eE][-+−]\d+)?\w*(?:\s?%)?")
+_NUMBER = re.compile(
+    r"""
+    (?: (?<![\w.]) | (?<=[^\W\d_]{2})(?=\.\d) )  # the second is for "about.9601"
+    [-+−]? \.? [\d¼-¾⅐-⅞①-⑳]+ (?:[.,]\d+)* (?:[eE][-+−]\d+)? \w* (?:\s?%)?
+    """,
+    re.VERBOSE,
+)
 
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _YEAR = r"(?:19|20)\d\d"
-_VERSION = r"\d+(?:\.\d+)*"
+_VERSION = r"(?!0\.\d{3})\d+(?:\.\d{1,3})*"  # 0.435 is a measured number
 _VERSIONED = (
     "Python|NumPy|SciPy|PyTorch|torch|Matplotlib|Sphinx|sphinx-gallery|Docutils|attnlab|[Vv]ersion"
 )
@@ -74,6 +82,7 @@ _MAY_STAND = re.compile(
     re.VERBOSE,
 )
 _HEADING_NUMBER = re.compile(r"^(?:[1-9]\d?\.)*[1-9]\d?\.(?=\s)")
+_TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _TEX_TEXT = re.compile(r"\\(?:begin|end|label|tag)\{[^}]*\}")
 
 
@@ -132,11 +141,15 @@ def _from_docstring(node: nodes.Element) -> bool:
     return any("docstring of " in (part.source or "") for part in parts)
 
 
-def _attributes(doctree: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
-    """Yield the prose that stands in attributes: alt texts, and the names in a toctree."""
+def _without_roles(doctree: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
+    """Yield the prose that no role can stand in: alt texts, the names in a toctree, raw HTML."""
     for image in doctree.findall(nodes.image):
         if not isinstance(image, pictures.picture):  # which tells the numbers that it draws
             yield image, image.get("alt", "")
+    for raw in doctree.findall(nodes.raw):
+        if "html" in raw["format"].split() and not _from_docstring(raw):
+            for text in _TAG.sub("\0", raw.astext()).split("\0"):
+                yield raw, html.unescape(text).strip()
     for toctree in doctree.findall(addnodes.toctree):
         yield toctree, toctree.get("caption") or ""
         yield from ((toctree, title) for title, _ in toctree["entries"] if title)
@@ -166,9 +179,9 @@ def audit(app: Sphinx, doctree: nodes.document) -> None:
     env = app.env
     if any(fnmatch(env.docname, pattern) for pattern in app.config.attnlab_audit_exclude):
         return
-    for node, text in _attributes(doctree):
-        for number in bare_numbers(text, heading=isinstance(node, addnodes.toctree)):
-            what = "an alt text or a toctree, where no role can prove it: say it in words"
+    for node, text in _without_roles(doctree):
+        for number in bare_numbers(text, heading=not isinstance(node, nodes.image)):
+            what = "an alt text, a toctree or raw HTML, where no role can prove it: say it in words"
             proof.warn(env, node, "audit", f"the number {number} stands bare in {what}", number)
     for block in _blocks(doctree):
         if isinstance(block, nodes.math | nodes.math_block):

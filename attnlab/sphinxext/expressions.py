@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import itertools
 import math
 import operator
 import re
@@ -24,6 +25,8 @@ Known = TypeVar("Known")
 
 #: The longest expression, and the most bits of a whole number: as large as a float can be.
 LENGTH, BITS = 500, 1024
+#: What part of a value, or how much of zero, must change at least, so that it is no rounding error.
+CHANGE, NOISE = 1e-6, 1e-9
 
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.\w+)+")
 # What Python reads but a reader does not: comments, 1_000, 0x10, and names like the placeholders.
@@ -118,6 +121,55 @@ class Expression:
         except (ArithmeticError, ValueError, TypeError) as error:
             raise InvalidValueError(f"cannot calculate {self.text!r}: {error}") from error
 
+    def check_matters(self, values: Mapping[str, Value]) -> None:
+        """Raise unless every measurement matters where it stands.
+
+        It must change the value of its side of a comparison, or of the whole if nothing is
+        compared: ``A * 0 + 5`` and ``A - A`` say nothing of A. And nothing is compared without one.
+
+        Parameters
+        ----------
+        values : mapping of str to float, int or bool
+            At least those of `names`.
+
+        Raises
+        ------
+        InvalidValueError
+            If a measurement does not matter, or a comparison has none; the message says where.
+        """
+        for terms in _compared(self._tree):
+            for left, right in itertools.pairwise(terms):
+                if not (self._named(left) or self._named(right)):
+                    raise InvalidValueError(
+                        "each comparison must name a measurement, but "
+                        f"{_source(left, self._placeholders)} is compared with "
+                        f"{_source(right, self._placeholders)}"
+                    )
+            for term in terms:
+                for name in self._named(term):
+                    if not self._matters(name, term, values):
+                        source = _source(term, self._placeholders)
+                        raise InvalidValueError(
+                            f"{source!r} is the same whatever {name} is, so it proves nothing"
+                        )
+
+    def _named(self, part: ast.expr) -> list[str]:
+        """Return the measurements in a part, each once."""
+        ids = [node.id for node in ast.walk(part) if isinstance(node, ast.Name)]
+        return [self._placeholders[i] for i in dict.fromkeys(ids) if i in self._placeholders]
+
+    def _matters(self, name: str, part: ast.expr, values: Mapping[str, Value]) -> bool:
+        """Whether a part has another value if a measurement has."""
+        before = self._value(part, values)
+        for other in _instead(values[name], values.values()):
+            try:
+                after = self._value(part, {**values, name: other})
+            except (ArithmeticError, ValueError, TypeError):
+                continue
+            if abs(after - before) > (CHANGE * abs(before) or NOISE):
+                return True
+        return False
+
     def _value(self, node: ast.expr, values: Mapping[str, Value]) -> Value:
         """Return the value of a part, if it is a number of usual size."""
         value = self._any_value(node, values)
@@ -152,8 +204,6 @@ class Expression:
                     for op, a, b in zip(ops, terms, terms[1:], strict=False)
                 )
             case ast.BoolOp(op=ast.And(), values=parts):
-                if not all(_names_something(part) for part in parts):
-                    raise ValueError("every part of an 'and' must name a measurement")
                 truths = [self._value(part, values) for part in parts]
                 if not all(isinstance(truth, bool) for truth in truths):
                     raise ValueError("'and' joins comparisons, not numbers")
@@ -164,9 +214,24 @@ class Expression:
         )
 
 
-def _names_something(part: ast.expr) -> bool:
-    """Whether a part of an expression has a measurement in it."""
-    return any(isinstance(node, ast.Name) and node.id not in FUNCTIONS for node in ast.walk(part))
+def _compared(tree: ast.expr) -> Iterator[list[ast.expr]]:
+    """Yield the terms of each comparison in a chain of ``and``, or the whole on its own."""
+    match tree:
+        case ast.BoolOp(values=parts):
+            for part in parts:
+                yield from _compared(part)
+        case ast.Compare(left=left, comparators=comparators):
+            yield [left, *comparators]
+        case _:
+            yield [tree]
+
+
+def _instead(value: Value, others: Iterable[Value]) -> Iterator[Value]:
+    """Yield what a measurement might be instead."""
+    if isinstance(value, bool):
+        yield not value
+    else:
+        yield from (value + 1, value - 1, value * 1.5, -value, value + 1000, value - 1000, *others)
 
 
 def _source(node: ast.expr, placeholders: Mapping[str, str]) -> str:

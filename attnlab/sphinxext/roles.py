@@ -140,6 +140,7 @@ class MeasuredRole(_Role):
                     f"claim a bound instead, such as {name} <= {measurement.noise_bound:g}"
                 )
         value = expression.evaluate(_values(found))
+        expression.check_matters(_values(found))
         numbers.check(text, value)
         node["title"] = f"{target} = {value!r}"
         line_numbers = proof.line_numbers(self.env)
@@ -188,6 +189,8 @@ class ClaimRole(_Role):
         if not found:
             raise InvalidValueError(f"{target!r} names no measurement, so it proves nothing")
         values = _values(found)
+        claim.evaluate(values)
+        claim.check_matters(values)
         title = _with_values(claim, found)
         for label, possible in _possible_values(values, found):
             holds = claim.evaluate(possible)
