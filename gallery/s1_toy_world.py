@@ -94,6 +94,107 @@ print(s1.one_row(world))
 # So before attention, the computer cannot tell the two banks apart. Nothing in the row of *bank*
 # says which one is meant; the answer lies in the other rows.
 #
+# Your turn
+# ---------
+#
+# Take a pencil, and look at the answers last. On the page, type your number to have it checked. A
+# decimal comma or point will do, and so will ``1/4`` or ``25 %``.
+#
+# .. exercise:: S1.embedding.money.place
+#    :places: 1
+#
+#    How much *place* is in *money*?
+#
+#    .. mistake:: S1.embedding.money.money
+#
+#       This number stands in the row of *money* below *money*, and in the row of *bank* below
+#       *place*. You need the row of *money* and the column *place*.
+#
+#    .. mistake:: S1.embedding.river.place
+#
+#       This number stands in the row of *river*. You need the row of *money*.
+#
+#    .. solution::
+#
+#       Go along the row of *money* to the column *place*.
+#
+# .. exercise:: S1.embedding.the.money + S1.embedding.money.money + S1.embedding.bank.money
+#    :places: 1
+#
+#    Write down *X* for *the money bank*. What do the numbers in its column *money* add up to?
+#
+#    .. mistake:: S1.embedding.the.money + S1.embedding.river.money + S1.embedding.bank.money
+#
+#       This is the sum for *the river bank*, or of the column *water*. You need *the money bank*
+#       and the column *money*.
+#
+#    .. mistake:: S1.embedding.money.water + S1.embedding.money.money + S1.embedding.money.place +
+#       S1.embedding.money.filler
+#
+#       This is the sum of the row of *money*. A column goes from top to bottom, one number a
+#       word.
+#
+#    .. mistake:: S1.embedding.bank.water + S1.embedding.bank.money + S1.embedding.bank.place +
+#       S1.embedding.bank.filler
+#
+#       This is the sum of the row of *bank*. A column goes from top to bottom, one number a word.
+#
+#    .. solution::
+#
+#       The column *money* has one number a word: :measured:`0.0 <S1.embedding.the.money>` for
+#       *the*, :measured:`0.9 <S1.embedding.money.money>` for *money* and :measured:`0.3
+#       <S1.embedding.bank.money>` for *bank*. Add the three.
+#
+# .. exercise:: 10 * world.size.axes
+#
+#    Another sentence has ten words, on the same axes. How many numbers does its *X* hold?
+#
+#    .. mistake:: 10 + world.size.axes
+#
+#       You added rows and columns. Each of the ten rows holds a number for every axis.
+#
+#    .. mistake:: 3 * world.size.axes
+#
+#       This is the *X* of a sentence of three words. Here there are ten.
+#
+#    .. mistake:: world.size.words * world.size.axes
+#
+#       This is the whole table of our words. *X* has a row for each word of the sentence.
+#
+#    .. solution::
+#
+#       *X* has one row a word and one column an axis, so its shape is ten rows by
+#       :measured:`four <world.size.axes>` columns. Multiply the two.
+#
+# .. exercise:: (S1.embedding.river.water != S1.embedding.money.water) +
+#    (S1.embedding.river.money != S1.embedding.money.money) +
+#    (S1.embedding.river.place != S1.embedding.money.place) +
+#    (S1.embedding.river.filler != S1.embedding.money.filler)
+#
+#    Replace *river* by *money* in *the river bank*. How many of the numbers in *X* change?
+#
+#    .. mistake:: world.size.axes
+#
+#       One whole row is replaced, but look at it number by number: one of them stays as it was.
+#
+#    .. mistake:: (S1.embedding.river.water != S1.embedding.money.water) +
+#       (S1.embedding.river.money != S1.embedding.money.money)
+#
+#       Water and money change, and so does one more. Compare the rows of *river* and *money* on
+#       every axis.
+#
+#    .. mistake:: 3 * world.size.axes
+#
+#       This is how many numbers there are. The rows of *the* and *bank* stay as they are.
+#
+#    .. solution::
+#
+#       Only the middle row changes. Water goes from :measured:`0.9 <S1.embedding.river.water>` to
+#       :measured:`0.0 <S1.embedding.money.water>`, money the other way, and place from
+#       :measured:`0.3 <S1.embedding.river.place>` to :measured:`0.1 <S1.embedding.money.place>`.
+#       Filler is :measured:`0.0 <S1.embedding.money.filler>` before and after. The row of *bank*
+#       does not notice: that is the puzzle.
+#
 # Try next
 # --------
 #

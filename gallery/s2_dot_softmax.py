@@ -123,10 +123,138 @@ plt.show()
 #   :measured:`0.498 <S2.softmax.bank>`. Remember this one: it comes back in the fifth
 #   lesson.
 #
+# Your turn
+# ---------
+#
+# .. exercise:: d.dot
+#    :places: 2
+#
+#    .. calculation:: d = dot river money
+#
+#    What is the dot product of *river* and *money*?
+#
+#    .. mistake:: S2.dot.bank_money
+#
+#       This is *bank* with *money*. Start from the row of *river*.
+#
+#    .. mistake:: S2.dot.bank_river
+#
+#       This is *river* with *bank*. The second row must be that of *money*.
+#
+#    .. mistake:: S1.embedding.river.water + S1.embedding.river.place + S1.embedding.money.money +
+#       S1.embedding.money.place
+#
+#       You added all the numbers. On each axis, multiply the two; then add the products.
+#
+#    .. mistake:: (S1.embedding.river.water + S1.embedding.river.place) *
+#       (S1.embedding.money.money + S1.embedding.money.place)
+#
+#       You added first and multiplied then. Multiply axis by axis first, and add the products.
+#
+#    .. solution::
+#
+#       .. by-hand:: dot river money
+#
+#       They meet on one axis only: both are a bit of a place.
+#
+# .. exercise:: S3.weights.river_bank.river.bank
+#
+#    Now *river* looks at the sentence *the river bank*. Its scores are
+#    :measured:`0 <S3.scores.river_bank.river.the>` with *the*,
+#    :measured:`0.90 <S3.scores.river_bank.river.river>` with itself and
+#    :measured:`0.54 <S3.scores.river_bank.river.bank>` with *bank*. What share does *bank* get?
+#
+#    .. mistake:: exp(S3.scores.river_bank.river.bank)
+#
+#       This is the exponential. Divide it by the sum of all three exponentials.
+#
+#    .. mistake:: S3.scores.river_bank.river.bank /
+#       (S3.scores.river_bank.river.river + S3.scores.river_bank.river.bank)
+#
+#       You divided the scores themselves. Take the exponential of each first.
+#
+#    .. mistake:: exp(S3.scores.river_bank.river.bank) /
+#       (exp(S3.scores.river_bank.river.river) + exp(S3.scores.river_bank.river.bank))
+#
+#       You left *the* out of the sum. Its score is zero, but the exponential of zero is one.
+#
+#    .. mistake:: S3.weights.river_bank.river.river
+#
+#       This is the share that *river* gives itself.
+#
+#    .. mistake:: S2.softmax.river
+#
+#       This is the share that *bank* gives *river*. Here *river* does the looking.
+#
+#    .. solution::
+#
+#       .. by-hand:: softmax river
+#
+# .. exercise:: S2.softmax.river
+#
+#    Back to *bank* and its scores. Add ten to each of the three. What share does *river* get now?
+#
+#    .. mistake:: S2.softmax.river + 10
+#
+#       No share can be larger than one. Add ten to the scores, before the softmax.
+#
+#    .. mistake:: (S2.scores.river + 10) / (S2.scores.the + S2.scores.river + S2.scores.bank + 30)
+#
+#       You divided the scores themselves. Take the exponential of each first.
+#
+#    .. mistake:: S2.softmax.bank
+#
+#       This is the share of *bank* itself.
+#
+#    .. solution::
+#
+#       Nothing changes. Adding ten to a score multiplies its exponential by :math:`e^{10}`,
+#       because
+#
+#       .. math:: e^{s + 10} = e^s \times e^{10}
+#
+#       The same factor stands in every exponential, so above and below each fraction line, and
+#       cancels. Only the differences between scores count. This is why the package may subtract
+#       the largest score first.
+#
+# .. exercise:: sharp.bank
+#
+#    .. calculation:: sharp = softmax bank
+#       :sharpness: 2
+#
+#    Double each of the three scores of *bank* instead. What share does *bank* give itself? Guess
+#    before you calculate: does its share double too?
+#
+#    .. mistake:: 2 * S2.softmax.bank
+#
+#       You doubled the share. Double the scores, then do the softmax again.
+#
+#    .. mistake:: S2.softmax.bank
+#
+#       This is the share as it was. Doubling the exponentials changes nothing, since the factor
+#       cancels. Double the scores, before the exponential.
+#
+#    .. mistake:: exp(2 * S2.scores.bank)
+#
+#       This is the exponential. Divide it by the sum of all three exponentials.
+#
+#    .. mistake:: S2.softmax.bank ** 2
+#
+#       You squared the share. Doubling a score does square its exponential, but then divide by
+#       the sum of the new exponentials.
+#
+#    .. mistake:: S2.softmax_sharp.bank
+#
+#       This is for scores five times as large. Here they are only doubled.
+#
+#    .. solution::
+#
+#       .. by-hand:: softmax bank
+#          :sharpness: 2
+#
 # Try next
 # --------
 #
-# - Add ten to every score before the softmax. What happens to the shares, and why?
 # - Multiply the scores by a number below one. What do the shares move towards?
 # - Find a vector whose dot product with *bank* is zero although neither is all zeros.
 #

@@ -144,12 +144,105 @@ plt.show()
 # - *the* gives *river* and *bank* the same weight, :measured:`0.212
 #   <S3.weights.river_bank.the.river>`: it shares an axis with neither, so it cannot prefer one.
 #
+# Your turn
+# ---------
+#
+# .. exercise:: out.water
+#
+#    .. calculation:: out = output river
+#
+#    How much *water* does *river* come out with in *the river bank*? Take its weights from the
+#    table above.
+#
+#    .. mistake:: S3.output.river_bank.water
+#
+#       This is the output of *bank*. Take the row of weights that belongs to *river*.
+#
+#    .. mistake:: S1.embedding.river.water + S1.embedding.bank.water
+#
+#       You added the words as they are. Multiply each by its weight first.
+#
+#    .. mistake:: (S1.embedding.river.water + S1.embedding.bank.water) / 3
+#
+#       You gave each word the same share. Use the weights of *river*.
+#
+#    .. mistake:: S3.weights.river_bank.river.river * S1.embedding.river.water
+#
+#       This is what *river* gives itself. *bank* has some water too.
+#
+#    .. solution::
+#
+#       .. by-hand:: output river
+#
+#       It comes out with less water than it had, because it takes in words that have less.
+#
+# .. exercise:: row.river
+#
+#    .. calculation:: row = softmax bank
+#       :sentence: the river money bank
+#
+#    In *the river money bank*, what weight does *bank* give *river*?
+#
+#    .. mistake:: S3.weights.river_bank.bank.river
+#
+#       This is the weight in *the river bank*. With a fourth word, the sum of the exponentials
+#       grows.
+#
+#    .. mistake:: exp(S2.scores.river) / (exp(S2.scores.river) + exp(S2.dot.bank_money) +
+#       exp(S2.scores.bank))
+#
+#       You left *the* out of the sum. Its score is zero, but the exponential of zero is one.
+#
+#    .. mistake:: S2.scores.river / (S2.scores.river + S2.dot.bank_money + S2.scores.bank)
+#
+#       You divided the scores themselves. Take the exponential of each first.
+#
+#    .. mistake:: row.money
+#
+#       This is the weight that it gives *money*.
+#
+#    .. solution::
+#
+#       .. by-hand:: softmax bank
+#          :sentence: the river money bank
+#
+#       *bank* now looks both ways, at *river* a little more than at *money*.
+#
+# .. exercise:: short.water
+#
+#    .. calculation:: short = output bank
+#       :sentence: river bank
+#
+#    Leave out *the*. How much *water* does *bank* come out with in the sentence *river bank*?
+#    Guess first: more than in *the river bank*, or less?
+#
+#    .. mistake:: S3.output.river_bank.water
+#
+#       This is the output with *the* in the sentence. Without it, the weights of the other two
+#       grow.
+#
+#    .. mistake:: (S1.embedding.river.water + S1.embedding.bank.water) / 2
+#
+#       You gave both words half of the weight. *bank* scores higher with itself than with
+#       *river*.
+#
+#    .. mistake:: (S2.scores.river * S1.embedding.river.water +
+#       S2.scores.bank * S1.embedding.bank.water) / (S2.scores.river + S2.scores.bank)
+#
+#       You used the scores themselves as weights. Do the softmax first.
+#
+#    .. solution::
+#
+#       .. by-hand:: output bank
+#          :sentence: river bank
+#
+#       More: *the* took a share of the weight and had no water to give for it.
+#
 # Try next
 # --------
 #
-# - Work out the row of *river* by hand, and compare it with the table.
 # - Multiply *X* by two before the attention. Why do the weights become more uneven?
-# - Try the sentence ``"the river money bank"``. Which way does *bank* go?
+# - Try the sentence ``"the river money bank"``. Which way does the output of *bank* lean?
 #
 # Where this leads
 # ----------------

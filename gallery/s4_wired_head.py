@@ -143,12 +143,162 @@ print(s4.output(world, outputs))
 # - Only :math:`W_Q` and :math:`W_K` decide all this. A model that learns them learns which
 #   questions are worth asking.
 #
+# Your turn
+# ---------
+#
+# .. exercise:: s.score
+#
+#    .. calculation:: s = score river bank
+#       :head: wired
+#
+#    What score does *river* give *bank*? Divide by the square root, as above.
+#
+#    .. mistake:: S4.scores.river.bank
+#
+#       This is the dot product. Divide it by the square root of the number of channels.
+#
+#    .. mistake:: S4.scores.river.bank / world.size.channels
+#
+#       You divided by the number of channels. Divide by its square root.
+#
+#    .. mistake:: S4.scores.bank.river / sqrt(world.size.channels)
+#
+#       This is the score that *bank* gives *river*. The word that looks gives the query, so take
+#       the query of *river* and the key of *bank*.
+#
+#    .. mistake:: S2.dot.bank_river
+#
+#       This is the raw score, of the two words as they are. Make the query and the key first.
+#
+#    .. solution::
+#
+#       .. by-hand:: query river
+#
+#       .. by-hand:: key bank
+#
+#       .. by-hand:: score river bank
+#          :head: wired
+#
+# .. exercise:: loud.river
+#
+#    .. calculation:: loud = softmax bank
+#       :head: wired
+#       :unscaled:
+#
+#    Leave out the division. What weight does *bank* give *river* in *the river bank*?
+#
+#    .. mistake:: S4.weights.bank.river
+#
+#       This is the weight with the division. Put the dot products into the softmax as they are.
+#
+#    .. mistake:: S4.scores.bank.river / (S4.scores.bank.river + S4.scores.bank.bank)
+#
+#       You divided the scores themselves. Take the exponential of each first.
+#
+#    .. mistake:: exp(S4.scores.bank.river) / (exp(S4.scores.bank.river) + exp(S4.scores.bank.bank))
+#
+#       You left *the* out of the sum. Its score is zero, but the exponential of zero is one.
+#
+#    .. mistake:: exp(S4.scores.bank.river / world.size.channels) /
+#       (1 + exp(S4.scores.bank.river / world.size.channels) +
+#       exp(S4.scores.bank.bank / world.size.channels))
+#
+#       You divided, and by two: once too often. Put the dot products into the softmax as they
+#       are.
+#
+#    .. mistake:: exp(S4.scores.bank.river)
+#
+#       This is the exponential. Divide it by the sum of all three exponentials.
+#
+#    .. solution::
+#
+#       .. by-hand:: softmax bank
+#          :head: wired
+#          :unscaled:
+#
+#       Larger scores make the weights more uneven, so *river* gains.
+#
+# .. exercise:: other.money
+#
+#    .. calculation:: other = softmax bank
+#       :sentence: the money bank
+#       :head: wired
+#
+#    Predict this one from the two matrices: in *the money bank*, what weight does *bank* give
+#    *money*?
+#
+#    .. mistake:: S3.weights.money_bank.bank.money
+#
+#       This is the weight of raw attention. The wired head compares the query of *bank* with the
+#       key of *money*.
+#
+#    .. mistake:: other.bank
+#
+#       This is the weight that *bank* gives itself.
+#
+#    .. mistake:: S4.scores.bank.river / sqrt(world.size.channels)
+#
+#       This is the score. Do the softmax of the row.
+#
+#    .. solution::
+#
+#       *bank* asks on the channel *topic* alone, and there *money* answers exactly as strongly as
+#       *river* does. So its row of weights is the row that you know.
+#
+#       .. by-hand:: softmax bank
+#          :sentence: the money bank
+#          :head: wired
+#
+# .. exercise:: exp(S4.scores.the.bank / sqrt(world.size.channels)) /
+#    (exp(S4.scores.the.bank / sqrt(world.size.channels)) +
+#    exp(S4.scores.river.bank / sqrt(world.size.channels)) +
+#    exp(S4.scores.bank.bank / sqrt(world.size.channels)))
+#
+#    Exchange :math:`W_Q` and :math:`W_K`. What weight does *bank* now give *the* in *the river
+#    bank*?
+#
+#    .. mistake:: S4.weights.bank.the
+#
+#       This is the weight before the exchange. Now *bank* asks with what was its key, and *the*
+#       is found by what was its query.
+#
+#    .. mistake:: S4.weights.the.bank
+#
+#       You took the right score, but the sum of another row. After the exchange, the scores of
+#       *bank* stand in its old column.
+#
+#    .. mistake:: exp(S4.scores.the.bank) / (exp(S4.scores.the.bank) + exp(S4.scores.river.bank) +
+#       exp(S4.scores.bank.bank))
+#
+#       You left out the division by the square root.
+#
+#    .. mistake:: exp(S4.scores.the.bank / sqrt(world.size.channels))
+#
+#       This is the exponential. Divide it by the sum of all three exponentials.
+#
+#    .. solution::
+#
+#       What was a query is now a key, and the other way round. So the scores change places over
+#       the diagonal: *bank* gives each word the score that this word gave *bank* before. That is
+#       the column of *bank* in the table of scores: :measured:`1.350 <S4.scores.the.bank>` for
+#       *the*, :measured:`0.360 <S4.scores.river.bank>` for *river* and :measured:`1.080
+#       <S4.scores.bank.bank>` for itself.
+#
+#       Divided by :math:`\sqrt{2}`, they are :measured:`0.955 <S4.scores.the.bank /
+#       sqrt(world.size.channels)>`, :measured:`0.255 <S4.scores.river.bank /
+#       sqrt(world.size.channels)>` and :measured:`0.764 <S4.scores.bank.bank /
+#       sqrt(world.size.channels)>`. Their exponentials are :measured:`2.598
+#       <exp(S4.scores.the.bank / sqrt(world.size.channels))>`, :measured:`1.290
+#       <exp(S4.scores.river.bank / sqrt(world.size.channels))>` and :measured:`2.146
+#       <exp(S4.scores.bank.bank / sqrt(world.size.channels))>`. Divide the first by the sum of
+#       the three. *bank* now looks at *the* most of all, and learns nothing from it.
+#
 # Try next
 # --------
 #
-# - Exchange ``world.W_Q`` and ``world.W_K``. Who looks at whom now?
+# - Exchange ``world.W_Q`` and ``world.W_K`` in the code. Who looks at whom now?
 # - Let *water* ask for *place* on the second channel, and find what *river* does.
-# - Leave out the division by ``np.sqrt(2)``. Which way do the weights move?
+# - Divide by ``10`` instead of ``np.sqrt(2)``. What do the weights move towards?
 #
 # Where this leads
 # ----------------

@@ -115,6 +115,107 @@ plt.show()
 # close to one and the others close to zero, a small change of the scores changes the weights
 # hardly at all, and there is little to learn from.
 #
+# Your turn
+# ---------
+#
+# .. exercise:: 2 * S5.sqrt.256
+#    :places: 0
+#
+#    Make the vectors four times as long as the longest above. What standard deviation do their
+#    dot products have?
+#
+#    .. mistake:: S5.sqrt.256
+#
+#       This is for the longest vectors above. The new ones are longer.
+#
+#    .. mistake:: 4 * S5.sqrt.256
+#
+#       The standard deviation does not grow as fast as the length. It is the square root of *d*.
+#
+#    .. mistake:: 4 * S5.d.256
+#
+#       This is the new *d*, which is the variance. Take its square root.
+#
+#    .. solution::
+#
+#       The new *d* is :measured:`1,024 <4 * S5.d.256>`, and the standard deviation is its square
+#       root. Four times the length is twice the standard deviation.
+#
+# .. exercise:: 20 / S5.sqrt.64
+#    :places: 1
+#
+#    A query and a key of :measured:`64 <S5.d.64>` entries have the dot product twenty. What score
+#    goes into the softmax of a head that scales?
+#
+#    .. mistake:: 20 / S5.d.64
+#
+#       You divided by *d*. Divide by its square root.
+#
+#    .. mistake:: 20 * S5.sqrt.64
+#
+#       You multiplied by the square root. Divide by it.
+#
+#    .. mistake:: 20 - S5.sqrt.64
+#
+#       You subtracted the square root. Divide by it.
+#
+#    .. solution::
+#
+#       The square root of :measured:`64 <S5.d.64>` is :measured:`8 <S5.sqrt.64>`. Divide twenty
+#       by it.
+#
+# .. exercise:: exp(8 / S5.sqrt.16) / (exp(8 / S5.sqrt.16) + 1)
+#
+#    A query of :measured:`16 <S5.d.16>` entries has the dot product eight with one key, and zero
+#    with a second. Scale, then do the softmax. What weight does the first key get?
+#
+#    .. mistake:: exp(2 * S5.sqrt.16) / (exp(2 * S5.sqrt.16) + 1)
+#
+#       You left out the scaling. Divide both dot products by the square root of *d* first.
+#
+#    .. mistake:: exp(8 / S5.d.16) / (exp(8 / S5.d.16) + 1)
+#
+#       You divided by *d*. Divide by its square root.
+#
+#    .. mistake:: 1 / (exp(8 / S5.sqrt.16) + 1)
+#
+#       This is the weight of the second key.
+#
+#    .. mistake:: exp(8 / S5.sqrt.16)
+#
+#       This is the exponential. Divide it by the sum of both exponentials.
+#
+#    .. solution::
+#
+#       The square root of :measured:`16 <S5.d.16>` is :measured:`4 <S5.sqrt.16>`, so the scores
+#       are :measured:`2 <8 / S5.sqrt.16>` and zero. Their exponentials are :measured:`7.389
+#       <exp(8 / S5.sqrt.16)>` and one. Divide the first by the sum of the two. Unscaled, the
+#       first key would get :measured:`0.9997 <exp(2 * S5.sqrt.16) / (exp(2 * S5.sqrt.16) + 1)>`.
+#
+# .. exercise:: S5.top_unscaled.256 * S5.keys
+#    :places: 1
+#
+#    At the largest *d* above and without scaling, how many times the even share does the top
+#    weight take?
+#
+#    .. mistake:: S5.top_scaled.256 * S5.keys
+#
+#       This is with scaling. The other column is meant.
+#
+#    .. mistake:: S5.top_unscaled.256 / S5.keys
+#
+#       You multiplied by the even share. Divide by it.
+#
+#    .. mistake:: S5.top_unscaled.256 - 1 / S5.keys
+#
+#       This is how much more it is. How many times as much is it?
+#
+#    .. solution::
+#
+#       The even share is :measured:`0.125 <1 / S5.keys>`, one part in :measured:`eight
+#       <S5.keys>`. Divide the top weight, :measured:`0.941 <S5.top_unscaled.256>`, by it. With
+#       scaling it would be :measured:`2.9 <S5.top_scaled.256 * S5.keys>` times the even share.
+#
 # Try next
 # --------
 #

@@ -158,6 +158,132 @@ print(s6.counts())
 #   <abs(S6.causal_weights.bank.river - S4.weights.bank.river) < 1e-12>`.
 # - Attention knows who stands there, not where.
 #
+# Your turn
+# ---------
+#
+# .. exercise:: masked.river
+#
+#    .. calculation:: masked = softmax river
+#       :causal:
+#
+#    Put the causal mask on *raw* attention. What weight does *river* give itself in *the river
+#    bank*?
+#
+#    .. mistake:: S3.weights.river_bank.river.river
+#
+#       This is the weight without the mask. *bank* comes later and is hidden, so it is not in the
+#       sum.
+#
+#    .. mistake:: S6.causal_weights.river.river
+#
+#       This is the wired head. Raw attention scores the words as they are.
+#
+#    .. mistake:: exp(S3.scores.river_bank.river.river) /
+#       (exp(S3.scores.river_bank.river.river) + 2)
+#
+#       You set the score of *bank* to zero. It must be −∞: the exponential of zero is one, that
+#       of −∞ is zero.
+#
+#    .. mistake:: exp(S3.scores.river_bank.river.river)
+#
+#       This is the exponential. Divide it by the sum of the exponentials that are left.
+#
+#    .. solution::
+#
+#       .. by-hand:: softmax river
+#          :causal:
+#
+# .. exercise:: out.water
+#
+#    .. calculation:: out = output river
+#       :head: wired
+#       :causal:
+#
+#    .. calculation:: open = output river
+#       :head: wired
+#
+#    Back to the wired head with the mask. How much *water* does *river* come out with in
+#    *the river bank*?
+#
+#    .. mistake:: open.water
+#
+#       This is without the mask. *river* may not look at *bank*.
+#
+#    .. mistake:: S6.causal_weights.river.river
+#
+#       This is the weight that *river* gives itself. Multiply it by the water that *river* has.
+#
+#    .. mistake:: S1.embedding.river.water
+#
+#       This is what goes in. Multiply it by the weight.
+#
+#    .. solution::
+#
+#       .. by-hand:: output river
+#          :head: wired
+#          :causal:
+#
+# .. exercise:: S6.heads * S6.parameters.head + S6.d_model ** 2
+#
+#    How many numbers do the matrices of one layer of GPT-2's attention hold: all its heads, and
+#    the output projection?
+#
+#    .. mistake:: S6.heads * S6.parameters.head
+#
+#       You left out the output projection.
+#
+#    .. mistake:: S6.parameters.head + S6.d_model ** 2
+#
+#       This has one head only. Count all the heads of the layer.
+#
+#    .. mistake:: S6.parameters.attention
+#
+#       This is all layers together.
+#
+#    .. mistake:: S6.heads * S6.d_model * S6.d_k + S6.d_model ** 2
+#
+#       Each head has three matrices: for queries, keys and values.
+#
+#    .. solution::
+#
+#       Each head holds :measured:`147,456 <S6.parameters.head>` numbers, and the
+#       :measured:`12 <S6.heads>` heads :measured:`1,769,472 <S6.heads * S6.parameters.head>`. The
+#       output projection holds :measured:`589,824 <S6.d_model ** 2>`. Add the two. All
+#       :measured:`12 <S6.layers>` layers together hold the number at the end of the output above.
+#
+# .. exercise:: first.bank
+#
+#    .. calculation:: first = softmax bank
+#       :sentence: bank river the
+#       :head: wired
+#       :causal:
+#
+#    Predict this one: read the sentence backwards, *bank river the*, through the wired head with
+#    the mask. What weight does *bank* give itself?
+#
+#    .. mistake:: S6.causal_weights.bank.bank
+#
+#       This is the weight at the end of the sentence, where *bank* sees every word. Now it comes
+#       first.
+#
+#    .. mistake:: S3.weights.river_bank.bank.bank
+#
+#       This is raw attention without a mask, which does not notice the order. The mask does.
+#
+#    .. mistake:: S6.causal_weights.river.river
+#
+#       This is what *river* gives itself. Which words may *bank* see, now that it comes first?
+#
+#    .. solution::
+#
+#       The first word sees only itself, so all of the weight stays with it, whatever its score
+#       is. Without the mask, the order would change nothing.
+#
+#       .. by-hand:: softmax bank
+#          :sentence: bank river the
+#          :head: wired
+#          :causal:
+#
 # Try next
 # --------
 #

@@ -39,7 +39,7 @@ def build(folder, index):
 def test_the_little_site_builds(tmp_path):
     built = build(tmp_path, files()["index.rst"])
     assert built.returncode == 0, built.stderr
-    assert "1 numbers proved, 1 claims held" in built.stdout
+    assert "1 number proved, 1 claim held" in built.stdout
     page = (tmp_path / "build" / "index.html").read_text(encoding="utf-8")
     assert "<math" in page
     assert "0.435" in page

@@ -54,7 +54,7 @@ def test_the_run_is_made_once_a_build(tmp_path, runs):
 
 def test_reports_what_was_proved(tmp_path, runs):
     site = build(tmp_path, PAGES)
-    report = "attnlab: 1 numbers proved, 1 claims held, 2 lines of the log cited, 0 numbers given"
+    report = "attnlab: 1 number proved, 1 claim held, 2 lines of the log cited, 0 numbers given"
     assert report in site.said
 
 
@@ -79,7 +79,7 @@ def test_nothing_is_read_again_when_nothing_changed(tmp_path, runs):
     again = build(tmp_path, {})
     assert again.read == []
     assert not {*PAGES} & {*again.written}
-    assert "1 numbers proved, 1 claims held" in again.said
+    assert "1 number proved, 1 claim held" in again.said
 
 
 def changed(log, name, value):

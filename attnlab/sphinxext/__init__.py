@@ -14,6 +14,7 @@ from attnlab.sphinxext import (
     bundle,
     directives,
     downloads,
+    exercises,
     gallery,
     mathml,
     pictures,
@@ -36,12 +37,13 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     audit.setup(app)
     directives.setup(app)
     tables.setup(app)
+    exercises.setup(app)
     downloads.setup(app)
     pictures.setup(app)
     bundle.setup(app)
     return {
         "version": attnlab.__version__,
-        "env_version": 1,
+        "env_version": 2,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

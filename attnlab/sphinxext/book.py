@@ -5,6 +5,7 @@ Run it on a built site, with the pages to print, in order, as file names or patt
     python -m attnlab.sphinxext.book build/html "lessons/s*.html" results.html glossary.html
 
 - The pages become one HTML document, so links between them lead from page to page of the PDF.
+- The answers to exercises stand in a chapter of their own at the end.
 - It is printed until the page numbers in the contents list are right: the second print has those
   of the first.
 - The PDF goes to the site's downloads, and the list of downloads is made again.
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 #: No sandbox, because servers that build sites often have none; these pages are our own.
 SWITCHES = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 
+#: The chapter at the end.
+ANSWERS = "Answers to the exercises"
 #: What of a page is of no use on paper.
 _NOT_PRINTED = (
     ".headerlink, .attnlab-take-away, .attnlab-unseen, .attnlab-cited, .sphx-glr-footer, "
@@ -142,6 +145,9 @@ def assemble(site: Path, printed: Sequence[str], numbers: Mapping[str, int]) -> 
         here = page_id(page)
         title = html.escape(article.h1.get_text())
         contents += f'<li><a href="#{here}">{title}</a> {numbers.get(here, "")}</li>'
+    answers = _move_answers(articles, numbers)
+    if answers:
+        contents += f'<li><a href="#answers">{ANSWERS}</a> {numbers.get("answers", "")}</li>'
     styles = "".join(
         map(str, next(iter(pages.values())).head.select("link[rel=stylesheet], style"))
     )
@@ -152,8 +158,32 @@ def assemble(site: Path, printed: Sequence[str], numbers: Mapping[str, int]) -> 
         f'<header class="book-cover"><h1>{title}</h1>'
         f"<p>Printed edition, version {__version__}</p></header>"
         f'<nav class="book-contents"><h1>Contents</h1><ul>{contents}</ul></nav>'
-        f"{''.join(map(str, articles.values()))}</body></html>"
+        f"{''.join(map(str, articles.values()))}{answers}</body></html>"
     )
+
+
+def _move_answers(articles: Mapping[str, Any], numbers: Mapping[str, int]) -> str:
+    """Take the answers to exercises out of the articles, and return them as one of their own.
+
+    Each exercise says on which page of paper its answer is.
+    """
+    from bs4 import BeautifulSoup
+
+    answers = ""
+    for article in articles.values():
+        solutions = article.select(".attnlab-exercise > .attnlab-solution")
+        if solutions:
+            answers += f"<h2>{html.escape(article.h1.get_text())}</h2>"
+        for solution in solutions:
+            exercise = solution.parent
+            here = f"answers--{exercise['id']}"
+            title = html.escape(exercise.select_one(".attnlab-exercise-title").get_text())
+            where = f"page {numbers[here]}" if here in numbers else "at the end"
+            solution.summary.decompose()
+            answers += f'<h3 id="{here}">{title}</h3>{solution.decode_contents()}'
+            link = f'<p>Answer: <a href="#{here}">{where}</a></p>'
+            solution.replace_with(BeautifulSoup(link, "html.parser"))
+    return answers and f'<article id="answers"><h1>{ANSWERS}</h1>{answers}</article>'
 
 
 def _article(parsed: Any, site: Path, page: str) -> Any:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 STATIC = Path(__file__).resolve().parent / "static"
 
 
-class _AnyOption(dict[str, Any]):
+class AnyOption(dict[str, Any]):
     """Takes every option as it is written, so that the directive itself can say what is wrong."""
 
     def __bool__(self) -> bool:
@@ -56,7 +56,7 @@ class _Directive(SphinxDirective):
     optional_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    option_spec: ClassVar[Any] = _AnyOption()
+    option_spec: ClassVar[Any] = AnyOption()
 
     def run(self) -> list[nodes.Node]:
         """Return what the directive shows, or nothing and a warning at its line."""

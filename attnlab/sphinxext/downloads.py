@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING
 from sphinx.util import logging
 
 from attnlab.errors import AttnlabError, InvalidValueError
-from attnlab.sphinxext import bundle, directives, places, proof, roles
+from attnlab.sphinxext import bundle, directives, exercises, places, proof, roles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -50,7 +50,61 @@ _DOCSTRING = re.compile(r"((?s:.*?)(?:\"{3}|'{3}))(.*)(\"{3}|'{3})", re.DOTALL)
 _SETTING = re.compile(r"^# sphinx_gallery_\w+.*\n", re.MULTILINE)
 
 
-def plain_text(rst: str, say: Callable[[str, str], str]) -> str:
+class Sheet:
+    """The exercises of a lesson: each question in its place, the answers together at the end.
+
+    Parameters
+    ----------
+    solved : iterable of Exercise
+        What the page of the lesson shows, in order.
+
+    Attributes
+    ----------
+    answers : list of str
+        As reStructuredText, of the exercises so far.
+    """
+
+    def __init__(self, solved: Iterable[proof.Exercise] = ()) -> None:
+        self.solved = iter(solved)
+        self.answers: list[str] = []
+
+    def question(self, content: str) -> str:
+        """Return the question of the next exercise, and keep its answer.
+
+        Parameters
+        ----------
+        content : str
+            What stands in the exercise.
+
+        Raises
+        ------
+        InvalidValueError
+            If the page shows no such exercise.
+        """
+        solved = next(self.solved, None)
+        parts: dict[str, list[str]] = {"question": [], **{name: [] for name in exercises.PARTS}}
+        lines = content.split("\n")
+        while lines:
+            directive = _DIRECTIVE.fullmatch(lines[0])
+            if directive and not directive["indent"] and directive["name"] in parts:
+                _, _, body = _read(directive, _body(lines))
+                parts[directive["name"]].append(body)
+            else:
+                parts["question"].append(lines.pop(0))
+        if solved is None or len(solved.mistakes) != len(parts["mistake"]):
+            raise InvalidValueError("an exercise is none that the page shows")
+        hints = [
+            textwrap.indent(f"If you have {number}: {hint}", "  ").replace("  ", "- ", 1)
+            for number, hint in zip(solved.mistakes, parts["mistake"], strict=True)
+        ]
+        name = f"Exercise {len(self.answers) + 1}"
+        told = f"**{name}:** The answer is {solved.answer}."
+        self.answers.append("\n\n".join([told, *parts["solution"], "\n".join(hints)]))
+        question = "\n".join(parts["question"]).strip("\n")
+        return f"**{name}**\n\n{question}\n\nYour answer, {solved.wanted}: ________"
+
+
+def plain_text(rst: str, say: Callable[[str, str], str], sheet: Sheet | None = None) -> str:
     r"""Turn reStructuredText into text that reads well without Sphinx.
 
     Parameters
@@ -59,6 +113,8 @@ def plain_text(rst: str, say: Callable[[str, str], str]) -> str:
         Headings, paragraphs, lists, roles and the directives that this module knows.
     say : callable
         Called with the name and the content of each role; returns its words.
+    sheet : Sheet, optional
+        Keeps the answers of exercises.
 
     Returns
     -------
@@ -77,7 +133,7 @@ def plain_text(rst: str, say: Callable[[str, str], str]) -> str:
         if directive or _COMMENT.fullmatch(lines[0]):
             body = _body(lines)
             if directive:
-                out += _directive(directive, body, say)
+                out += _directive(directive, body, say, sheet)
             continue
         paragraph = [lines.pop(0)]
         while paragraph[0].strip() and lines and lines[0].strip():
@@ -97,24 +153,32 @@ def _body(lines: list[str]) -> list[str]:
     return textwrap.dedent("\n".join(body)).split("\n") if body else []
 
 
-def _directive(
-    directive: re.Match[str], body: list[str], say: Callable[[str, str], str]
-) -> list[str]:
-    """Return the lines that say what a directive shows."""
-    name, arguments = directive["name"], [directive["first"] or ""]
+def _read(directive: re.Match[str], body: list[str]) -> tuple[str, dict[str, str | None], str]:
+    """Return the arguments, the options and the content of a directive."""
+    arguments = [directive["first"] or ""]
     while body and body[0] and not _OPTION.fullmatch(body[0]):
         arguments.append(body.pop(0))
     options: dict[str, str | None] = {}
     while body and (option := _OPTION.fullmatch(body[0])):
         options[option["name"]] = option["value"]
         body.pop(0)
-    first, content = "\n".join(arguments).strip(), "\n".join(body).strip("\n")
+    return "\n".join(arguments).strip(), options, "\n".join(body).strip("\n")
+
+
+def _directive(
+    directive: re.Match[str], body: list[str], say: Callable[[str, str], str], sheet: Sheet | None
+) -> list[str]:
+    """Return the lines that say what a directive shows."""
+    name = directive["name"]
+    first, options, content = _read(directive, body)
     if name in directives.PLAIN:
         shown = plain_text(directives.plain(name, first, options, content), say)
     elif name == "math":
         shown = "\n\n".join(map(_formula, re.split(r"\n\s*\n", f"{first}\n\n{content}".strip())))
     elif name == "code-block":
         shown = f"```{first}\n{content}\n```"
+    elif name == "exercise":
+        shown = plain_text((sheet or Sheet()).question(content), say)
     elif name in ADMONITIONS:
         shown = plain_text(f"**{name.capitalize()}:** " + f"{first}\n\n{content}".strip(), say)
     else:
@@ -214,7 +278,9 @@ def say_in(env: BuildEnvironment, docname: str) -> Callable[[str, str], str]:
     return say
 
 
-def plain_script(source: str, say: Callable[[str, str], str]) -> str:
+def plain_script(
+    source: str, say: Callable[[str, str], str], solved: Iterable[proof.Exercise] = ()
+) -> str:
     """Return a lesson's script with its text in plain words and its code untouched.
 
     Parameters
@@ -223,25 +289,36 @@ def plain_script(source: str, say: Callable[[str, str], str]) -> str:
         A script as sphinx-gallery takes it: a docstring, then code and blocks of comments.
     say : callable
         As for :func:`plain_text`, which says what is raised.
+    solved : iterable of Exercise
+        The exercises that the page shows; their answers come last in the script.
     """
+    sheet = Sheet(solved)
     lines = source.split("\n")
     end = ast.parse(source).body[0].end_lineno
     docstring = _DOCSTRING.fullmatch("\n".join(lines[:end]))
     if docstring is None:
         raise InvalidValueError("the script must begin with a docstring in triple quotes")
     opened, text, closed = docstring.groups()
-    shown = plain_text(text, say)
+    shown = plain_text(text, say, sheet)
     if "\\" in shown and "\\" not in text:
         opened = "r" + opened.lstrip("r")
 
     def block(match: re.Match[str]) -> str:
         commented = match["text"].rstrip("\n").split("\n")
-        text = plain_text("\n".join(re.sub("^# ?", "", line) for line in commented), say)
-        shown = "\n".join(f"# {line}".rstrip() for line in text.split("\n"))
-        return match["head"] + shown + match["text"][len(match["text"].rstrip("\n")) :]
+        text = plain_text("\n".join(re.sub("^# ?", "", line) for line in commented), say, sheet)
+        return match["head"] + _commented(text) + match["text"][len(match["text"].rstrip("\n")) :]
 
     rest = _TEXT_BLOCK.sub(block, _SETTING.sub("", "\n".join(lines[end:])))
+    if sheet.answers:
+        title = "Answers to the exercises"
+        answers = "\n\n".join([f"{title}\n{'-' * len(title)}", *sheet.answers])
+        rest = f"{rest.rstrip()}\n\n# %%\n{_commented(plain_text(answers, say))}\n"
     return f"{opened}{shown}{closed}\n{rest}"
+
+
+def _commented(text: str) -> str:
+    """Return text as lines of comment."""
+    return "\n".join(f"# {line}".rstrip() for line in text.split("\n"))
 
 
 def plain_notebook(script: str, app: Sphinx) -> str:
@@ -289,7 +366,8 @@ def _plain(app: Sphinx, file: Path) -> bytes | None:
     if file.suffix not in {".py", ".ipynb"}:
         return None
     docname = file.relative_to(app.srcdir).with_suffix("").as_posix()
-    plain = plain_script(script.read_text("utf-8"), say_in(app.env, docname))
+    page = proof.records(app.env).get(docname, proof.Record())
+    plain = plain_script(script.read_text("utf-8"), say_in(app.env, docname), page.exercises)
     return (plain_notebook(plain, app) if file.suffix == ".ipynb" else plain).encode("utf-8")
 
 

@@ -34,7 +34,28 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: Where Sphinx keeps, while it reads an exercise, the numbers that the exercise calculates.
+CALCULATED = "attnlab_calculated"
 PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise whose answer was proved.
+
+    Attributes
+    ----------
+    wanted : str
+        How the number is asked for, in words.
+    answer : str
+        As the page shows it.
+    mistakes : tuple of str
+        The numbers that mistakes lead to, in the order of its hints.
+    """
+
+    wanted: str
+    answer: str
+    mistakes: tuple[str, ...]
 
 
 @dataclass
@@ -45,6 +66,8 @@ class Record:
     ----------
     numbers, claims, givens : int
         How many of each were proved (a given is only stated).
+    exercises : list of Exercise
+        In the order of the page.
     citations : list of tuple of str
         The name of a cited measurement, and the id of the place on the page that cites it.
     shows_citations : bool
@@ -56,6 +79,7 @@ class Record:
     numbers: int = 0
     claims: int = 0
     givens: int = 0
+    exercises: list[Exercise] = field(default_factory=list)
     citations: list[tuple[str, str]] = field(default_factory=list)
     shows_citations: bool = False
     failed: bool = False
@@ -150,8 +174,12 @@ def build_world() -> ToyWorld:
 
 
 def facts(env: BuildEnvironment) -> Mapping[str, Measurement]:
-    """Return all that a role may name: the run's measurements and the world's own numbers."""
-    return _run(env).facts
+    """Return all that a role may name: the run's measurements and the world's own numbers.
+
+    Inside an exercise, also what the exercise calculates.
+    """
+    calculated: dict[str, Measurement] = env.current_document.get(CALCULATED) or {}
+    return _run(env).facts | calculated
 
 
 def line_numbers(env: BuildEnvironment) -> dict[str, int]:
@@ -260,12 +288,18 @@ def _report(app: Sphinx, exception: Exception | None) -> None:
     cited = {name for page in pages for name, _ in page.citations}
     lines = {line for name, line in line_numbers(app.env).items() if name in cited}
     logger.info(
-        "attnlab: %d numbers proved, %d claims held, %d lines of the log cited, %d numbers given",
-        sum(page.numbers for page in pages),
-        sum(page.claims for page in pages),
-        len(lines),
-        sum(page.givens for page in pages),
+        "attnlab: %s proved, %s held, %s of the log cited, %s given, %s checked",
+        _count(sum(page.numbers for page in pages), "number"),
+        _count(sum(page.claims for page in pages), "claim"),
+        _count(len(lines), "line"),
+        _count(sum(page.givens for page in pages), "number"),
+        _count(sum(len(page.exercises) for page in pages), "exercise"),
     )
+
+
+def _count(count: int, what: str) -> str:
+    """Return how many there are: ``1 claim``, ``2 claims``."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def setup(app: Sphinx) -> None:
