@@ -352,7 +352,8 @@ def test_nothing_moves_for_readers_who_prefer_that(open_page, base):
 def test_a_lesson_reads_completely_without_javascript(open_page, base, lesson):
     text = "document.querySelector('article').innerText"
     script = open_page(f"{base}lessons/{lesson}.html")
-    script.evaluate("document.querySelectorAll('.copy').forEach(button => button.remove())")
+    added = ".copy, .attnlab-answer button, .attnlab-progress"
+    script.evaluate(f"document.querySelectorAll('{added}').forEach(part => part.remove())")
     plain = open_page(f"{base}lessons/{lesson}.html", java_script_enabled=False)
     assert plain.evaluate(text) == script.evaluate(text)
     assert not plain.locator(".theme-toggle:visible").count()

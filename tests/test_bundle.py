@@ -333,8 +333,8 @@ def test_two_prints_say_the_same(book):
 def test_the_contents_lead_to_each_chapter(book):
     titles = [
         read(book.site / page).h1.find(string=True).strip() for page in printed_pages(book.site)
-    ]
-    assert len(titles) == len(LESSONS) + 3
+    ] + [printing.ANSWERS]
+    assert len(titles) == len(LESSONS) + 4
     outline = [entry.title for entry in book.reader.outline if not isinstance(entry, list)]
     assert outline[-len(titles) :] == titles
     contents = book.texts[1]
@@ -344,7 +344,7 @@ def test_the_contents_lead_to_each_chapter(book):
 
 
 def test_pages_are_numbered_and_neither_few_nor_many(book):
-    assert 25 <= len(book.texts) <= 60
+    assert 25 <= len(book.texts) <= 80
     for number, text in enumerate(book.texts[1:], start=2):
         assert text.startswith(f"{number} ")  # at the foot, but first in the file
 
@@ -382,17 +382,45 @@ def test_nothing_of_a_page_changes_on_its_way_into_the_book(site):
     assert all(tag["href"][1:] in ids for tag in book.select("a[href^='#']"))
     for image in book.select("img"):
         assert Path(unquote(image["src"].removeprefix("file://"))).is_file()
-    for page, article in zip(pages, book.select("article"), strict=True):
+    *articles, answers = book.select("article")
+    assert not any(article.select(".attnlab-solution") for article in articles)
+    solutions = []
+    for page, article in zip(pages, articles, strict=True):
         source = BeautifulSoup(
             (site / page).read_text("utf-8"), "html.parser", preserve_whitespace_tags={"article"}
         )
         for name in ("pre", "code", "math", "td"):
             there = [tag.get_text() for tag in source.article.select(name) if kept(tag)]
             assert [tag.get_text() for tag in article.select(name)] == there
+        solutions += source.select(".attnlab-solution")
+    assert len(solutions) == len(answers.select("h3")) == len(book.select(".attnlab-blank"))
+    for name in ("math", "li"):
+        there = [tag for solution in solutions for tag in solution.select(name)]
+        printed = [tag.get_text().split() for tag in answers.select(name)]
+        assert printed == [visible(tag).split() for tag in there]
+        assert len(printed) >= 3 * len(LESSONS)
+
+
+def test_each_exercise_in_the_book_says_on_which_page_its_answer_is(book):
+    told = [int(page) for text in book.texts for page in re.findall(r"Answer: page (\d+)", text)]
+    assert len(told) >= 3 * len(LESSONS)
+    start = next(i for i, text in enumerate(book.texts, 1) if f"{i} {printing.ANSWERS}" in text)
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (start, pytest.approx(len(book.texts), abs=1))
+    answers = " ".join(book.texts[start - 1 :])
+    assert answers.count("The answer is ") == len(told)
+    assert not re.search(r"The answer is \d", " ".join(book.texts[: start - 1]))
+
+
+def visible(tag):
+    return "".join(
+        text for text in tag.find_all(string=True) if not text.find_parent(class_="attnlab-unseen")
+    )
 
 
 def kept(tag):
-    return not tag.find_parent(class_=["sphx-glr-footer", "attnlab-cited", "attnlab-take-away"])
+    hidden = ["sphx-glr-footer", "attnlab-cited", "attnlab-take-away", "attnlab-solution"]
+    return not tag.find_parent(class_=hidden)
 
 
 SITE = {
