@@ -120,9 +120,9 @@ TYPED = {
     "≈ 0.332": "right", "33.2 %": "right", "33,2%": "right", "0.3316": "right", "0.331556": "right",
     "332/1000": "right", "1.716 / 5.176": "right", "83 ⁄ 250": "right", "00.332": "right",
     "0.33": "close", "33%": "close", "0.331": "close", "0.333": "close", "1/3": "close",
-    "0.334": "close", "0.3": "not-yet", "0.335": "not-yet", "0": "not-yet", "-0.332": "not-yet",
-    "−0.332": "not-yet", "1,332": "not-yet", "0.332.5": "unread",
-    "1/0": "unread", "1/2/3": "unread",
+    "0.334": "close", "32.9 %": "not-yet", "8/25": "not-yet", "0.3": "not-yet", "0": "not-yet",
+    "0.335": "not-yet", "-0.332": "not-yet", "−0.332": "not-yet", "1,332": "not-yet",
+    "0.332.5": "unread", "1/0": "unread", "1/2/3": "unread",
     "5²": "unread", "0.3x": "unread", "": "unread", "  ": "unread", "-": "unread", ".": "unread",
     "NaN": "unread", "Infinity": "unread", "0x10": "unread", "1e-3": "unread", "1 1/3": "unread",
     "٣": "unread", "<b>1</b>": "unread",
@@ -161,6 +161,13 @@ def test_close_says_why(open_page, base):
     assert told(exercise, "")[1].startswith("Type a number first.")
     words = told(exercise, "<b>1</b>")[1]
     assert words.startswith("“<b>1</b>” is no number here. Write it like 0.25, 0,25, -0.5, 1/4 or")
+
+
+def test_halfway_both_ways_of_rounding_are_right(open_page, base):
+    exercise = open_page(base + LESSON).locator("#exercise-2")
+    exercise.evaluate("element => (element.dataset.answer = '0.4125')")
+    assert [told(exercise, text)[0] for text in ("0.412", "0.413")] == ["right", "right"]
+    assert told(exercise, "0.414")[0] == "close"
 
 
 def test_a_mistake_in_too_few_places_gets_its_hint_too(open_page, base):

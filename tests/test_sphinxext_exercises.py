@@ -209,6 +209,7 @@ BAD = {
     ".. mistake:: S2.scores.river\n\n   No.\n": "a mistake must stand in an exercise, indented",
     ".. solution::\n\n   So.\n": "a solution must stand in an exercise, indented",
     ".. calculation:: a = dot bank river\n": "a calculation must stand in an exercise, indented",
+    f"{ONE}\n.. exercise:: sharp.bank{Q}{S}": "unknown measurement 'sharp.bank'",
     f"{TWO}\nSharp is :measured:`0.26 <sharp.river>`.": "unknown measurement 'sharp.river'",
 }
 

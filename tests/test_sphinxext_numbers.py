@@ -281,7 +281,7 @@ VACUOUS = {
     "S6.d_k - S6.d_k": "whatever S6.d_k is",
     "S6.d_k / S6.d_k": "whatever S6.d_k is",
     "S6.d_k ** 0": "whatever S6.d_k is",
-    "(S5.std.4 + 5) - S5.std.4": "whatever S5.std.4 is",
+    "(S5.std.4 + 0.1) - S5.std.4": "whatever S5.std.4 is",
     "exp(S5.std.4) * 0 + S6.d_k": "whatever S5.std.4 is",
     "sqrt(S5.std.4) * 0 + log(S6.d_k)": "whatever S5.std.4 is",
     "S6.d_k > 1 and S5.std.4 * 0 < 1": "'S5.std.4 * 0' is the same whatever S5.std.4 is",

@@ -78,12 +78,9 @@
     if (!text.trim()) return { kind: "unread", words: `Type a number first. ${FORMS}` };
     if (!given) return { kind: "unread", words: `“${text.trim()}” is no number here. ${FORMS}` };
     const unit = 10 ** -places;
-    const within = (value, units) =>
-      Math.abs(given.value - value) <= units * unit * (1 + 1e-9) + 1e-12;
-    const cut = (value) =>
-      given.places < places &&
-      Math.abs(given.value - value) <= 0.5 * 10 ** -given.places &&
-      Math.abs(given.value - value) <= 0.05 * Math.abs(value);
+    const off = (value) => Math.abs(given.value - value);
+    const within = (value, units) => off(value) <= units * unit * (1 + 1e-9);
+    const cut = (value) => off(value) <= 0.5 * 10 ** -given.places && off(value) <= 0.05 * Math.abs(value);
     const mistakes = [...exercise.querySelectorAll("li[data-value]")];
     const made = (test) => {
       const found = mistakes.filter((item) => test(Number(item.dataset.value), item.dataset.near));
