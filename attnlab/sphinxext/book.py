@@ -153,7 +153,8 @@ def assemble(site: Path, printed: Sequence[str], numbers: Mapping[str, int]) -> 
     )
     title = "LLM Self-Attention by Hand"
     return (
-        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        f'<!DOCTYPE html><html lang="en" class="from-a-folder"><meta charset="utf-8">'
+        f"<title>{title}</title>"
         f"{styles}<style>{STYLE}</style><body>"
         f'<header class="book-cover"><h1>{title}</h1>'
         f"<p>Printed edition, version {__version__}</p></header>"
