@@ -617,8 +617,8 @@ def test_a_site_of_ones_own(tmp_path, monkeypatch):
         ({}, ["script", "notebook"]),
         ({"install": "x"}, ["script", "notebook", "how to run it"]),
         (
-            {"install": "x", "files": PAGE},
-            ["script", "notebook", "all lessons in one zip", "how to run it"],
+            {"install": "x", "files": PAGE, "worksheets": "x"},
+            ["script", "notebook", "worksheet", "all lessons in one zip", "how to run it"],
         ),
     ],
 )

@@ -51,6 +51,8 @@ CHECKSUMS = "SHA256SUMS"
 MARKS = ("<!-- downloads -->", "<!-- end of downloads -->")
 #: The page that says how to install, if the site has it.
 INSTALL = "install"
+#: The page that offers a worksheet for each lesson, if the site has it.
+WORKSHEETS = "worksheets"
 
 #: What the list says of each file, in its order.
 WORDS = {
@@ -428,6 +430,7 @@ def _offer(app: Sphinx) -> nodes.paragraph:
             **described,
         )
         for text, page in (
+            ("worksheet", WORKSHEETS),
             ("all lessons in one zip", app.config.attnlab_download_page),
             ("how to run it", INSTALL),
         )
