@@ -41,18 +41,20 @@ that dividing by :math:`\sqrt{d}` puts it right.
 #
 # .. math::
 #
-#    \text{mean}(q_1^2 k_1^2)
-#    = \text{mean}(q_1^2) \times \operatorname{mean}(k_1^2)
-#    = 1 \times 1 = 1
+#    \begin{aligned}
+#    \text{mean}(q_1^2 k_1^2) &= \text{mean}(q_1^2) \times \operatorname{mean}(k_1^2) \\
+#    &= 1 \times 1 = 1
+#    \end{aligned}
 #
 # *The sum.* When independent numbers are added, their variances add. There are *d* of them, each
 # with variance one:
 #
 # .. math::
 #
-#    \text{variance}(q \cdot k) = d
-#    \qquad
-#    \text{standard deviation}(q \cdot k) = \sqrt{d}
+#    \begin{aligned}
+#    \text{variance}(q \cdot k) &= d \\
+#    \text{standard deviation}(q \cdot k) &= \sqrt{d}
+#    \end{aligned}
 #
 # *The cure.* Dividing every score by :math:`\sqrt{d}` divides their standard deviation by the
 # same number, and makes it one again, however long the vectors are.
