@@ -34,6 +34,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "attnlab.sphinxext",
     "attnlab.sphinxext.page",
+    "attnlab.sphinxext.explorer",
 ]
 
 # An unknown reference is a warning; with -W, it fails the build.

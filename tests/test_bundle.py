@@ -159,7 +159,7 @@ def test_a_lesson_offers_itself_under_its_title(site, lesson):
     offer = page.h1.find_next_sibling()
     assert "attnlab-take-away" in offer["class"]
     assert [Path(link["href"]).name for link in offer.select("a")] == [
-        f"{lesson}.py", f"{lesson}.ipynb", "download.html", "install.html",
+        f"{lesson}.py", f"{lesson}.ipynb", "worksheets.html", "download.html", "install.html",
     ]  # fmt: skip
     assert not page.select(".sphx-glr-download-link-note")
 

@@ -303,9 +303,8 @@ def test_tables_have_captions_scopes_shades_and_arithmetic(small, found):
     ids = [tag["id"] for tag in parsed(small).select("[id]")]
     assert len(ids) == len(set(ids))
     assert not parsed(small).select("[role=main] [style]")
-    assert [s["src"].split("?")[0] for s in parsed(small).select("script[defer]")] == [
-        "_static/attnlab-tables.js"
-    ]
+    scripts = [s["src"].split("?")[0] for s in parsed(small).select("script[defer]")]
+    assert "_static/attnlab-tables.js" in scripts
     assert (small.out / "_static" / "attnlab-tables.js").is_file()
 
 
