@@ -298,9 +298,8 @@ def test_situations_lead_to_their_lessons(page, site):
     assert_shows(page, {"output": forwards[::-1]})
 
 
-def test_updates_come_within_a_frame(page):
-    words = ["river", "a", "b", "c", "d"]
-    for word in words:
+def test_a_change_of_eight_words_shows_at_once(page, summary):
+    for word in ("money", "a", "b", "c", "d"):
         page.get_by_label("A new word").fill(word)
         page.get_by_label("A new word").press("Enter")
     page.get_by_label("with W_Q and W_K").check()
@@ -318,9 +317,11 @@ def test_updates_come_within_a_frame(page):
             return times.sort((a, b) => a - b);
         }"""
     )
-    assert len(page.evaluate(TABLES)["x"]) >= 7
-    assert page.evaluate(TABLES)["x"][2][0] == 2.9
-    assert times[0] < 16.7  # the fastest: a busy machine slows the others
+    shown = page.evaluate(TABLES)
+    assert len(shown["x"]) == 8
+    assert shown["x"][2][0] == 2.9
+    assert shown["k"][2][0] == 3.2  # the results follow before the event is over
+    summary(f"explorer: a change of eight words shows in {times[len(times) // 2]:.1f} ms (median)")
 
 
 # The address
@@ -544,11 +545,12 @@ def test_it_works_from_a_folder(open_page, site):
     assert "h=wired" in page.url
 
 
-def test_it_weighs_little_and_only_on_its_page(site):
+def test_it_weighs_little_and_only_on_its_page(site, summary):
     html = (site / "explorer.html").read_text("utf-8")
     files = set(re.findall(r"_static/explorer/[\w.]+", html)) - {"_static/explorer/attention.mjs"}
     assert {Path(name).name for name in files} == {"explorer.js", "explorer.css", "toml.js"}
     size = sum(len(gzip.compress((site / name).read_bytes(), mtime=0)) for name in files)
+    summary(f"explorer: {size} bytes, compressed")
     assert size < 40_000
     assert "explorer/explorer" not in (site / "index.html").read_text("utf-8")
 
