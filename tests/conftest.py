@@ -3,14 +3,14 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib
 import pytest
 from hypothesis import settings
-from real_site import build, copy_project
+from real_site import CHROMIUM, ONLY_HERE, SWITCHES, build, copy_project, served
 
 import attnlab
 
@@ -95,3 +95,22 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return root / "build" / "html"
+
+
+@pytest.fixture(scope="module")
+def base(site: Path) -> Iterator[str]:
+    """The address of the site, served with the policy, from below a server's root."""
+    with served(site, "/some/place/") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    """Chromium, which reaches this machine only."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no {CHROMIUM}")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=[*SWITCHES, ONLY_HERE])
+        yield running
+        running.close()

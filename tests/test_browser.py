@@ -14,11 +14,8 @@ axe = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python
 from real_site import (  # noqa: E402
     CHROMIUM,
     LESSONS,
-    ONLY_HERE,
     POLICY,
-    SWITCHES,
     page_files,
-    served,
 )
 
 if not CHROMIUM.exists():
@@ -45,21 +42,6 @@ COST = """async () => {
         loaded.reduce((sum, entry) => sum + entry.encodedBodySize, 0),
     ];
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=[*SWITCHES, ONLY_HERE])
-        yield running
-        running.close()
-
-
-@pytest.fixture(scope="module")
-def base(site):
-    """The address of the site, served with the policy, from below a server's root."""
-    with served(site, "/some/place/") as address:
-        yield address
 
 
 @pytest.fixture(scope="module")

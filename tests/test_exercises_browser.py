@@ -11,7 +11,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 axe = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 
 from bs4 import BeautifulSoup  # noqa: E402
-from real_site import CHROMIUM, LESSONS, ONLY_HERE, SWITCHES, served  # noqa: E402
+from real_site import CHROMIUM, LESSONS  # noqa: E402
 from test_browser import DESKTOP, PHONE, RULES  # noqa: E402
 
 if not CHROMIUM.exists():
@@ -20,20 +20,6 @@ if not CHROMIUM.exists():
 LESSON = "lessons/s2_dot_softmax.html"
 #: What a reader may type, and what it is in a lesson's exercise to three decimals.
 KINDS = {"right": "Right.", "close": "Close: ", "not-yet": "Not yet. ", "unread": ""}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=[*SWITCHES, ONLY_HERE])
-        yield running
-        running.close()
-
-
-@pytest.fixture(scope="module")
-def base(site):
-    with served(site, "/some/place/") as address:
-        yield address
 
 
 @pytest.fixture

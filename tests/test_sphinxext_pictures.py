@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("sphinx", reason="the site's packages are not installed")
 
 from bs4 import BeautifulSoup
-from real_site import CHROMIUM, LESSONS, ONLY_HERE, SWITCHES, served
+from real_site import LESSONS
 from small_site import build
 
 from attnlab import figures, reproduce
@@ -179,23 +179,6 @@ def test_each_figure_of_a_lesson_says_what_the_run_measured(looked_at, figures_o
         assert len(page.select(".attnlab-picture")) == len(texts)
     home = [image["alt"] for image in looked_at("index.html").select("article img")]
     assert home == 2 * figures_of["s3_raw_attention"][1:]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip(f"there is no {CHROMIUM}")
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=[*SWITCHES, ONLY_HERE])
-        yield running
-        running.close()
-
-
-@pytest.fixture(scope="module")
-def base(site):
-    with served(site, "/some/place/") as address:
-        yield address
 
 
 SHOWN = """async () => {
